@@ -1,0 +1,42 @@
+"""Statistics for paired designs: arrays in, a frozen dataclass out; no models, no stores."""
+
+from edufair.stats.bootstrap import (
+    Interval,
+    bca_interval,
+    cluster_bootstrap,
+    cluster_means,
+    mean_interval,
+    rank_biserial_interval,
+)
+from edufair.stats.equivalence import Equivalence, Verdict, equivalence
+from edufair.stats.friedman import Friedman, PageTrend, friedman, page_trend
+from edufair.stats.loss import Loss, unequal_loss
+from edufair.stats.multiplicity import benjamini_hochberg, bonferroni, holm
+from edufair.stats.permutation import MeanAbsR, mean_abs_r, mean_abs_r_null
+from edufair.stats.signed_rank import SignedRank, signed_rank
+
+__all__ = [
+    "Equivalence",
+    "Friedman",
+    "Interval",
+    "Loss",
+    "MeanAbsR",
+    "PageTrend",
+    "SignedRank",
+    "Verdict",
+    "bca_interval",
+    "benjamini_hochberg",
+    "bonferroni",
+    "cluster_bootstrap",
+    "cluster_means",
+    "equivalence",
+    "friedman",
+    "holm",
+    "mean_abs_r",
+    "mean_abs_r_null",
+    "mean_interval",
+    "page_trend",
+    "rank_biserial_interval",
+    "signed_rank",
+    "unequal_loss",
+]

@@ -1,7 +1,7 @@
 """The instruments: every prompt is a text file here, word for word as its paper prints it.
 
-The first line of a file is a comment that names where the prompt comes from (or says that it is ours); it is not
-sent. What follows is sent as it stands, except for slots: a name in capitals between braces, such as `{GRADE}`.
+The first line of a file is a comment that names where the prompt comes from (or says that it is ours); it is
+not sent. What follows is sent as it stands, except for slots: a name in capitals between braces (`{GRADE}`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SLOT = re.compile(r"\{([A-Z][A-Z_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One instrument. `name` is its path below prompts/ (`dialogue/student_age`), `source` its first-line comment."""
+    """One instrument: its path below prompts/ (`dialogue/student_age`), its first line, what is sent."""
 
     name: str
     source: str
@@ -65,7 +65,7 @@ def names(folder: str) -> tuple[str, ...]:
 
 
 def problem(domain: str) -> str:
-    """What fills {PROBLEM} of the tutor's behaviour prompt: the paper's "a math problem", or another domain's."""
+    """What fills {PROBLEM} of the tutor's behaviour prompt: the paper's "a math problem", or another's."""
     if domain == "mathematics":
         return "a math problem"
     article = "an" if domain[:1].lower() in set("aeiou") else "a"

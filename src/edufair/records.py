@@ -153,6 +153,8 @@ class Finding:
     n_items: int
     lost_a: int
     lost_b: int
+    not_applicable_a: int = 0
+    not_applicable_b: int = 0
     loss_p: float | None = None
     mean_a: float | None = None
     mean_b: float | None = None

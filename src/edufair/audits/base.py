@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from edufair.config import Settings
 from edufair.models.base import Message, Reply
 from edufair.records import Arm, Finding, Item, Record, Score, Source, Trial
 
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
 
 class Ask(Protocol):
     """The only way an audit reaches a model. The engine stands behind it: cache, store, limits, retries."""
+
+    @property
+    def settings(self) -> Any:
+        """The audit's settings, as the plan froze them."""
+        ...
+
+    def has(self, role: str) -> bool:
+        """Whether a role is filled (an audit without a judge measures what needs none)."""
+        ...
 
     async def chat(
         self,
@@ -35,8 +45,8 @@ class Ask(Protocol):
         """A word no text can know: derived from a secret of the run and `purpose`; the same at every call."""
         ...
 
-    def source(self, role: str, settings: Mapping[str, Any]) -> Source:
-        """The source for scores a judge gives with these settings (prompt hash, mode, ...)."""
+    def source(self, role: str) -> Source:
+        """What measures when this role does: its model, sampling, prompts and settings. A changed one is a new one."""
         ...
 
 
@@ -52,11 +62,15 @@ class View(Protocol):
 
 @dataclass(frozen=True)
 class Analysis:
-    """What an analysis gives: tidy findings, and the tables the paper's figures need, by name."""
+    """What an analysis gives: tidy findings, and the tables the paper's figures need, by name.
+
+    `pairs` has the pairs behind the findings (contrast, item, metric, source, a, b, d, size, trial_a, trial_b).
+    """
 
     audit: str
     findings: tuple[Finding, ...]
     tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    pairs: pl.DataFrame | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """The findings, one row each."""
@@ -72,9 +86,10 @@ class Audit(Protocol):
 
     name: ClassVar[str]
     version: ClassVar[int]
-    roles: ClassVar[tuple[str, ...]]
     audited: ClassVar[str]
-    Settings: ClassVar[type]
+    shaping_roles: ClassVar[tuple[str, ...]]
+    judge_role: ClassVar[str | None]
+    Settings: ClassVar[type[Settings]]
 
     def items(self, settings: Any) -> Iterable[Item]: ...
 
@@ -85,3 +100,13 @@ class Audit(Protocol):
     def score(self, record: Record, ask: Ask) -> AsyncIterator[Score]: ...
 
     def analyse(self, view: View, settings: Any) -> Analysis: ...
+
+
+def registry() -> dict[str, Audit]:
+    """Every installed audit by name: ours and plug-ins alike, found by the entry point `edufair.audits`."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, Audit] = {}
+    for point in sorted(entry_points(group="edufair.audits"), key=lambda p: p.name):
+        found[point.name] = point.load()()
+    return found

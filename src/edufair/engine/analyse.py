@@ -1,0 +1,126 @@
+"""`edufair.analyse`: from what a run's store holds to findings and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edufair import store as db
+from edufair.audits.base import Analysis, Audit
+from edufair.config import Settings
+from edufair.design.plan import Plan
+from edufair.engine import settings as files
+from edufair.engine.runs import Run, open_run
+from edufair.errors import StoreError
+from edufair.records import Finding
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run's frames, read once and limited to the trials of its plans."""
+
+    run: Run
+    trials: frozenset[str]
+
+    @cached_property
+    def _scores(self) -> pl.DataFrame:
+        return self._mine(self.run.raw_scores())
+
+    @cached_property
+    def _records(self) -> pl.DataFrame:
+        return self._mine(self.run.records())
+
+    def scores(self) -> pl.DataFrame:
+        return self._scores
+
+    def records(self) -> pl.DataFrame:
+        return self._records
+
+    def vectors(self) -> pl.DataFrame:
+        return self._mine(self.run.vectors())
+
+    def _mine(self, frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        return frame.join(pl.DataFrame({"trial": sorted(self.trials)}, schema={"trial": pl.String}), on="trial", how="semi")
+
+
+def analyse(run: Run | Path | str) -> Analysis:
+    """The findings of a run and the tables of its figures; also writes the pairs that a viewer leafs through.
+
+    A run may hold several plans: trials of earlier plans count as long as nothing that shapes a record has changed
+    since. A finding that the first plan did not foresee is marked (`planned` is False).
+    Raises StoreError when there is no run.
+    """
+    run = run if isinstance(run, Run) else open_run(run)
+    audit, settings, plans = _opened(run)
+    trials = current_trials(plans)
+    analysis = audit.analyse(RunView(run, trials), _widened(settings, plans))
+    analysis = replace(analysis, findings=_marked(analysis, plans[0]))
+    _keep_pairs(run, analysis)
+    return analysis
+
+
+def _opened(run: Run) -> tuple[Audit, Settings, list[Plan]]:
+    store = db.open_store(run.folder)
+    try:
+        audit, settings = files.recall(store)
+        plans = [Plan.from_json(row["json"], row["hash"]) for row in store.plans()]
+    finally:
+        store.close()
+    if not plans:
+        raise StoreError(f"{run.folder}: holds no plan yet; `edufair run audit.toml` makes one")
+    return audit, settings, plans
+
+
+def current_trials(plans: list[Plan]) -> frozenset[str]:
+    """The trials that belong together: the last plan's, and earlier ones shaped alike that it does not replace."""
+    last = plans[-1]
+    chosen: dict[tuple[str, str, str, int], str] = {}
+    for plan in reversed(plans):
+        for model in plan.audited:
+            if model in last.shapes and plan.shapes[model] != last.shapes[model]:
+                continue
+            for key, trial in plan.trial_ids(model):
+                chosen.setdefault(key, trial)
+    return frozenset(chosen.values())
+
+
+def _widened(settings: Settings, plans: list[Plan]) -> Settings:
+    """The settings with the arms of every plan, so that what an earlier plan asked is analysed as well."""
+    for plan in plans:
+        settings = settings.widened(plan.settings)
+    return settings
+
+
+def _marked(analysis: Analysis, first: Plan) -> tuple[Finding, ...]
+    foreseen = {(c["condition"], c["dimension"], c["a"], c["b"]) for c in first.contrasts}
+    return tuple(
+        replace(
+            f,
+            planned=(f.condition, f.dimension, f.a, f.b) in foreseen
+            and f.model in first.audited
+            and f.domain in first.items_by_domain(),
+        )
+        for f in analysis.findings
+    )
+
+
+def _keep_pairs(run: Run, analysis: Analysis) -> None:
+    """Store the pairs for the viewer. A run that is being carried out keeps its old ones until the next analysis."""
+    if analysis.pairs is None:
+        return
+    try:
+        store = db.create(run.folder)
+    except StoreError:
+        return
+    try:
+        store.clear(db.pair)
+        store.write_now(db.pair, analysis.pairs.to_dicts())
+    finally:
+        store.close()

@@ -29,7 +29,7 @@ def complete(x: ArrayLike, *, name: str, shape: tuple[str, ...]) -> FloatArray:
 
 
 def shaped(x: ArrayLike, *, name: str, shape: tuple[str, ...]) -> FloatArray:
-    """x as floats with one axis for each word of `shape`, NaN allowed; ValueError on other shapes, no rows."""
+    """x as floats with one axis for each word of `shape`, NaN allowed; or ValueError, also for no rows."""
     values = np.asarray(x, dtype=np.float64)
     if values.ndim != len(shape):
         raise ValueError(f"{name} must be {' x '.join(shape)}, got an array of shape {values.shape}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
-from edufair.stats._arrays import FloatArray, IntArray, at_least, blocks, complete, fraction, settle
+from edufair.stats._arrays import DECIMALS, FloatArray, IntArray, at_least, blocks, complete, fraction, settle
 from edufair.stats._ranks import Tally, rank_biserial, tally
 
 Method = Literal["percentile", "bca"]
@@ -256,7 +256,8 @@ def bca_interval(
     normal quantiles of the two tails; z0 = Phi^-1(share of resamples below the estimate, ties counted half);
     a = sum(u^3) / (6 sum(u^2)^1.5), u = jackknife mean - jackknife value. The resamples are drawn in the
     order in which `scipy.stats.bootstrap(..., method="BCa")` draws them, so the same generator gives the same
-    digits.
+    digits, but for one thing: a resample that equals the estimate to 12 decimals is a tie here. Means of
+    ratings equal it often, and in scipy the last bit of the sum then decides.
 
     References
     ----------
@@ -419,7 +420,11 @@ def _interval(bootstrap: _Draws, estimate: float, *, level: float, method: Metho
 def _bca_tails(bootstrap: _Draws, estimate: float, tails: FloatArray) -> FloatArray | None:
     """Which percentiles of the resamples BCa takes; None where bias or acceleration do not exist."""
     draws, jackknife, weight = bootstrap
-    below = ((draws < estimate).mean() + (draws <= estimate).mean()) / 2
+    rounded, centre = (
+        np.round(draws, DECIMALS),
+        np.round(estimate, DECIMALS),
+    )  # another order of summing is a tie
+    below = ((rounded < centre).mean() + (rounded <= centre).mean()) / 2
     pull = (weight * jackknife).sum() / weight.sum() - jackknife
     spread = (weight * pull**2).sum()
     if not 0 < below < 1 or spread == 0:

@@ -195,12 +195,14 @@ def _exact_p(centred: IntArray, spread: int) -> float:
     """
     n, k = centred.shape
     digits = (2 * n * k + 1) ** np.arange(k)
-    states, mass = np.zeros((1, k), dtype=np.int64), np.ones(1)
+    states: IntArray = np.zeros((1, k), dtype=np.int64)
+    mass: FloatArray = np.ones(1)
     for row in centred:
         orders = _orders(row)
         sums = np.sort((states[:, None, :] + orders).reshape(-1, k), axis=1)
         _, first, place = np.unique(sums @ digits, return_index=True, return_inverse=True)
-        states, mass = sums[first], np.bincount(place, np.repeat(mass / len(orders), len(orders)))
+        mass = np.bincount(place, np.repeat(mass / len(orders), len(orders))).astype(np.float64)
+        states = sums[first]
     return min(1.0, float(mass[(states**2).sum(axis=1) >= spread].sum()))
 
 
@@ -288,7 +290,7 @@ def _exact_trend_p(centred: IntArray, positions: IntArray, excess: int) -> float
         reach = int(own.max())  # the distribution of one item is symmetric about 0
         single = np.bincount(own + reach) / len(own)
         for _ in range(repeat):
-            mass = np.asarray(np.convolve(mass, single), dtype=np.float64)
+            mass = np.convolve(mass, single).astype(np.float64)
         offset += repeat * reach
     values = np.arange(len(mass)) - offset
     return min(1.0, float(mass[np.abs(values) >= abs(excess)].sum()))

@@ -24,7 +24,7 @@ class ModelSettings(Section):
     """`[models.NAME]`: where a model is reached and what it may be asked for. A key is named, never written here."""
 
     url: str
-    model: str = ""
+    model: str | None = None
     api_key_env: str | None = None
     concurrency: int | None = Field(None, ge=1, le=4096)
     requests_per_minute: float | None = Field(None, gt=0)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edufair.records import NOT_APPLICABLE
 from edufair.stats import unequal_loss
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
-
-#: The reason of a score that has no value because the question does not arise: not a loss.
-NOT_APPLICABLE = "not applicable"
 
 #: The condition whose replicates are compared with each other instead of being averaged.
 REPEATED = "baseline"

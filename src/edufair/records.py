@@ -10,6 +10,9 @@ RecordStatus = Literal["done", "failed"]
 
 FindingStatus = Literal["tested", "insufficient", "not evaluable"]
 
+#: The reason of a score that has no value because the question does not arise: not a loss.
+NOT_APPLICABLE = "not applicable"
+
 Verdict = Literal["differs", "differs but small", "shown to be small", "undecided"]
 
 

@@ -98,7 +98,7 @@ def _widened(settings: Settings, plans: list[Plan]) -> Settings:
     return settings
 
 
-def _marked(analysis: Analysis, first: Plan) -> tuple[Finding, ...]
+def _marked(analysis: Analysis, first: Plan) -> tuple[Finding, ...]:
     foreseen = {(c["condition"], c["dimension"], c["a"], c["b"]) for c in first.contrasts}
     return tuple(
         replace(

@@ -12,11 +12,15 @@ T = TypeVar("T")
 
 def run_sync(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """The result of a coroutine. Inside a running loop it runs in a thread of its own; Ctrl-C reaches both."""
+    return _in_thread(start) if _loop_is_running() else asyncio.run(start())
+
+
+def _loop_is_running() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(start())
-    return _in_thread(start)
+        return False
+    return True
 
 
 def _in_thread(start: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -19,7 +19,7 @@ from edufair.engine import settings as files
 from edufair.engine.roles import identities
 from edufair.engine.settings import AuditFile
 from edufair.errors import BankError, PlanError
-from edufair.hashing import canonical
+from edufair.hashing import canonical, derive_seed
 from edufair.records import Item
 from edufair.store import Store
 
@@ -116,7 +116,7 @@ def _freeze(audit: Audit, settings: Settings, rows: list[tuple[str, str, str]]) 
         arms=arms,
         contrasts=settings.contrasts(),
         prompts=settings.prompts(),
-        items=_in_order(rows, settings.seed),
+        items=order_items(rows, derive_seed(settings.seed, "order")),
     )
 
 
@@ -125,12 +125,6 @@ def _design_only(settings: Settings) -> dict[str, Any]:
     kept = settings.model_dump(mode="json")
     kept["items"]["bank"] = Path(settings.items.bank).name
     return kept
-
-
-def _in_order(rows: list[tuple[str, str, str]], seed: int) -> list[tuple[str, str, str]]:
-    """The items in the seeded order, stratified by domain, in which they are asked."""
-    by_id = {row[1]: row for row in rows}
-    return [by_id[item_id] for item_id in order_items(((row[1], row[2]) for row in rows), seed)]
 
 
 def _keep_items(store: Store, audit: Audit, settings: Settings) -> tuple[list[tuple[str, str, str]], float]:

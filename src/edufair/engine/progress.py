@@ -60,11 +60,12 @@ def shown(tally: Tally, unit: str, *, show: bool) -> Iterator[None]:
 
         def get_renderable(self) -> Group:
             finished = tally.already + tally.done + tally.failed
-            self.update(task, total=tally.total, completed=finished, line=tally.line())
+            for task in self.task_ids:
+                self.update(task, total=tally.total, completed=finished, line=tally.line())
             return Group(*self.get_renderables())
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[line]}"), TimeRemainingColumn())
     bar = Bar(TextColumn(unit), *columns, console=Console(stderr=True), refresh_per_second=4)
-    task = bar.add_task(unit, total=None, line="")
+    bar.add_task(unit, total=None, line="")
     with bar:
         yield

@@ -11,8 +11,9 @@ import orjson
 from edufair import store as db
 from edufair.config import ModelSettings, Role, Settings
 from edufair.hashing import canonical, digest
-from edufair.models import identity, open_model
+from edufair.models import open_model
 from edufair.models.base import Effective, Model
+from edufair.models.identity import identity
 from edufair.store import Store
 
 #: Settings of a model that are not handed to its constructor.

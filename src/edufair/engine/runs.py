@@ -11,7 +11,6 @@ from edufair import store as db
 from edufair.design.plan import Plan
 from edufair.engine.progress import Tally
 from edufair.errors import StoreError
-from edufair.pairs import losses
 from edufair.records import Record, Source
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ class Run:
 
     def losses(self) -> pl.DataFrame:
         """How the trials of each arm ended: model, condition, arm, state, n, of."""
+        from edufair.pairs import losses
+
         return losses(self.records())
 
     def unfinished(self) -> bool:

@@ -11,7 +11,15 @@ import numpy as np
 
 from edufair import pairs as lining
 from edufair.audits.base import Analysis, View
-from edufair.audits.dialogue.measure import CODE, CONDITIONING, CONVERSATIONAL, CUE_WORDS, ENDINGS, PEDAGOGICAL
+from edufair.audits.dialogue.measure import (
+    CODE,
+    CONDITIONING,
+    CONTRADICTIONS,
+    CONVERSATIONAL,
+    CUE_WORDS,
+    ENDINGS,
+    PEDAGOGICAL,
+)
 from edufair.audits.dialogue.settings import AnalysisSettings, DialogueSettings
 from edufair.design import arms
 from edufair.hashing import derive_seed
@@ -69,7 +77,8 @@ def analyse(view: View, settings: DialogueSettings) -> Analysis:
     frames["losses"] = lining.losses(records, _unread_turns(scores))
     frames["endings"] = _endings(scores, records)
     frames["remarks"] = _remarks(scores, records)
-    return Analysis("dialogue", tuple(findings), {name: frame for name, frame in frames.items() if frame.height})
+    pairs = _frame([row for one in judged for row in _pair_rows(one, contrasts)])
+    return Analysis("dialogue", tuple(findings), {name: f for name, f in frames.items() if f.height}, pairs)
 
 
 def _by_judge(scores: pl.DataFrame, records: pl.DataFrame) -> Iterator[Judged]:
@@ -239,6 +248,37 @@ def _friedman(grid: Grid, one: Judged, settings: DialogueSettings) -> list[dict[
                 _row(grid, dimension=dimension, metric=metric, n=len(x), statistic=test.statistic, p=test.p, kendalls_w=test.kendalls_w)
             )
     return rows
+
+
+def _pair_rows(one: Judged, contrasts: Sequence[arms.Contrast]) -> Iterator[dict[str, Any]]:
+    """Every pair that differs, with its two trials: what a reader leafs through."""
+    for grid in one.grids:
+        for contrast in (c for c in contrasts if c.condition == grid.condition):
+            for metric in one.own:
+                pairs = _pairs(grid, contrast, metric)
+                if pairs is not None:
+                    yield from _differing(one, grid, contrast, metric, pairs)
+
+
+def _differing(
+    one: Judged, grid: Grid, contrast: arms.Contrast, metric: str, pairs: Pairs
+) -> Iterator[dict[str, Any]]:
+    column_a, column_b = grid.cells.index(contrast.cell_a.label), grid.cells.index(contrast.cell_b.label)
+    name = f"{grid.model} | {grid.condition} | {grid.domain} | {contrast.dimension} | {contrast.a} - {contrast.b}"
+    for place, a, b in zip(pairs.index, pairs.a, pairs.b, strict=True):
+        if a != b:
+            yield {
+                "contrast": name,
+                "item": grid.items[place],
+                "metric": metric,
+                "source": one.source_of(metric),
+                "a": float(a),
+                "b": float(b),
+                "d": float(a - b),
+                "size": abs(float(a - b)),
+                "trial_a": grid.trials[place, column_a],
+                "trial_b": grid.trials[place, column_b],
+            }
 
 
 # What the figures average
@@ -516,8 +556,8 @@ def _remarks(scores: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     key = ["model", "condition", "arm"]
-    chosen = (pl.col("metric") == CUE_WORDS) | pl.col("metric").str.starts_with("flag_")
-    placed = scores.filter((pl.col("source") == CODE) & chosen & (pl.col("value") > 0))
+    chosen = pl.col("metric").is_in([CUE_WORDS, CONTRADICTIONS]) | pl.col("metric").str.starts_with("flag_")
+    placed = scores.filter((pl.col("turn") == 0) & chosen & (pl.col("value") > 0))
     placed = placed.join(records.select("trial", *key), on="trial")
     remark = pl.col("metric").str.strip_prefix("flag_").str.replace_all("_", " ")
     counted = placed.group_by(*key, remark.alias("remark"))

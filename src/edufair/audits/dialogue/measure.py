@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from edufair.audits.base import Ask
-from edufair.pairs import NOT_APPLICABLE
-from edufair.records import Record, Score, Turn
+from edufair.records import NOT_APPLICABLE, Record, Score, Turn
 from edufair.scoring import rubric
 from edufair.scoring.conversation import conversation_metrics
 
@@ -21,6 +22,9 @@ ENDINGS = ("revealed", "affirmed", "restated", "max_turns")
 
 #: A code metric that counts cue words in the transcript, where the judge could see them.
 CUE_WORDS = "cue_words"
+
+#: How often a judge's label disagreed with what it said of the student's turn.
+CONTRADICTIONS = "contradictions"
 
 CODE = "code"
 
@@ -49,14 +53,72 @@ def cue_words(record: Record) -> tuple[str, ...]:
 
 
 async def _judged(record: Record, ask: Ask) -> AsyncIterator[Score]:
+    """The judge's labels of every tutor turn after the opening, in order (turns of a dialogue share a prefix)."""
     source = ask.source("judge").id
-    labelled: list[Mapping[str, rubric.Label]] = []
-    for place, turn in enumerate(record.turns):
-        if turn.role != "tutor" or place == 0:
+    rows: list[Mapping[str, float | None]] = []
+    contradictions, last_state = 0, ""
+    for turn in record.turns[1:]:
+        if turn.role != "tutor":
             continue
-        labels = await _label(record, place, ask)
-        labelled.append(labels)
-        for metric, label in labels.items():
-            yield Score(record.trial.id, turn.number, metric, source, label.value, label.reason)
-    for scored in _whole(record.trial.id, source, labelled):
-        yield scored
+        labelled = await _label(record, turn, ask)
+        contradictions += labelled.contradictions
+        last_state = labelled.state or last_state
+        rows.append(labelled.values)
+        for metric in (*PEDAGOGICAL, rubric.STUDENT_MISTAKE):
+            value = labelled.values.get(metric)
+            reason = "" if value is not None else labelled.state or NOT_APPLICABLE
+            yield Score(record.trial.id, turn.number, metric, source, value, reason)
+    yield Score(record.trial.id, 0, CONTRADICTIONS, source, float(contradictions))
+    for metric, value in rubric.per_dialogue(rows).items():
+        yield Score(record.trial.id, 0, metric, source, value, _why_missing(value, rows, last_state))
+
+
+def _why_missing(value: float | None, rows: Sequence[Mapping[str, float | None]], state: str) -> str:
+    """A dialogue has no rate because the question did not arise, or because no turn of it was read."""
+    if value is not None:
+        return ""
+    return NOT_APPLICABLE if any(rows) else state or NOT_APPLICABLE
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One turn's labels by metric, or the state in which the judge left it."""
+
+    values: Mapping[str, float | None]
+    state: str = ""
+    contradictions: int = 0
+
+
+async def _label(record: Record, turn: Turn, ask: Ask) -> Labelled:
+    """One call for all dimensions, or one for each; a dimension left unread leaves its own label missing."""
+    if ask.settings.judge.mode == "joint":
+        return _read(await _judge(record, turn, ask, None))
+    values: dict[str, float | None] = {}
+    state, contradictions = "", 0
+    for dimension in rubric.METRICS:
+        one = _read(await _judge(record, turn, ask, dimension))
+        values.update(one.values)
+        state = one.state or state
+        contradictions += one.contradictions
+    return Labelled(values, state, contradictions)
+
+
+async def _judge(record: Record, turn: Turn, ask: Ask, dimension: str | None) -> rubric.Judged:
+    rules, item = ask.settings.judge, record.trial.item
+    messages = rubric.judge_messages(
+        item.text,
+        item.data["answer"] if rules.knows_answer else None,
+        record.turns,
+        turn.number,
+        ask.secret("fence", item.id),
+        mode=rules.mode,
+        dimension=dimension,
+        mask=cue_words(record) if rules.mask_cues else (),
+    )
+    return await rubric.judge_turn(partial(ask.chat, "judge"), messages, dimension=dimension, turn=turn.number)
+
+
+def _read(judged: rubric.Judged) -> Labelled:
+    if judged.labels is None:
+        return Labelled({}, judged.state)
+    return Labelled(dict(judged.labels.values), "", len(judged.labels.contradictions))

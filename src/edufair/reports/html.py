@@ -1,0 +1,365 @@
+"""The report: one HTML file that stands alone. No script, nothing fetched, every text from outside kept as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import orjson
+import polars as pl
+from markupsafe import Markup
+
+from edufair.audits.base import Analysis
+from edufair.errors import EdufairError
+from edufair.records import Arm, Finding, Turn
+from edufair.reports import answers, figures, numbers, palette, views, words
+from edufair.reports.safe import shown
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+# Beside every colour stands a sign, so that grey print and a colour-blind reader lose nothing.
+SYMBOLS = {
+    "differs": "▲",
+    "differs but small": "△",
+    "shown to be small": "○",
+    "undecided": "?",
+    "insufficient": "–",
+    "not evaluable": "–",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """How one model was asked in one role, and what that took. Token counts are None where the host said nothing."""
+
+    name: str
+    role: str
+    requested: Mapping[str, Any]
+    effective: Mapping[str, Any]
+    adapted: Sequence[str] = ()
+    returned: Sequence[str] = ()
+    calls: int = 0
+    failed_attempts: int = 0
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One arm's record of an example: the arm's label, its turns, and its scores by metric (None is missing)."""
+
+    label: str
+    turns: Sequence[Turn]
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A pair of records of one item that differ much: `difference` is a minus b on `metric`."""
+
+    contrast: str
+    metric: str
+    item_id: str
+    question: str
+    a: Side
+    b: Side
+    difference: float
+    model: str = ""
+    condition: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """All that a report is made of.
+
+    `plan` is the frozen plan as JSON. `demo` says that the bundled demo model was used. `judge_checked` says whether
+    a judge's labels were compared with people's (None: no judge was used), `judge_note` how and with what result.
+    `planned`, `done` and `failed` count trials. `with_texts` False leaves out every transcript and question.
+    """
+
+    title: str
+    plan: Mapping[str, Any]
+    plan_hash: str
+    version: str
+    created: str
+    models: Sequence[ModelUse]
+    analysis: Analysis
+    examples: Sequence[Example] = ()
+    demo: bool = False
+    judge_checked: bool | None = False
+    judge_note: str = ""
+    complete: bool = True
+    planned: int = 0
+    done: int = 0
+    failed: int = 0
+    with_texts: bool = True
+
+
+def write(data: ReportData, path: Path | str) -> Path:
+    """Write the report to `path` and return it. Raises EdufairError when it cannot be written."""
+    path = Path(path)
+    page = render(data)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as e:
+        raise EdufairError(f"The report cannot be written to {path}: {e}. Name a file you may write to.") from e
+    return path
+
+
+def render(data: ReportData) -> str:
+    """The whole report as one HTML page."""
+    return _environment().get_template("report.html").render(_context(data))
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"numbers": numbers, "words": words, "symbols": SYMBOLS, "tone_of": views.tone_of}
+    return environment
+
+
+def _visible(value: Any) -> Any:
+    """Every text that enters the page, before it is escaped: its unseen controls are written out."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _context(data: ReportData) -> dict[str, Any]:
+    """All that the template shows, made ready: it holds no logic beyond loops and conditions."""
+    findings = data.analysis.findings
+    tables = {name: frame for name, frame in data.analysis.tables.items() if not frame.is_empty()}
+    return {
+        "data": data,
+        "css": _style(),
+        **_first_page(data, findings, tables),
+        "baseline": figures.forest([f for f in findings if f.condition == "baseline"]),
+        "figures": _figures(tables),
+        "forests": figures.forest([f for f in findings if f.condition != "baseline"]),
+        "violations": views.violations(findings, "Violations and findings, by tutor and condition"),
+        "losses": _tables_of(tables, LOSSES),
+        "further": _tables_of(tables, FURTHER) + _unknown(tables),
+        "metrics": [(name, words.metric(name)) for name in dict.fromkeys(f.metric for f in findings)],
+        **_design(data),
+    }
+
+
+def _style() -> Markup:
+    """The style sheet with the figures' colours for both schemes. It is ours alone: no text from outside is in it."""
+    sheet = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    light, dark = palette.declarations(dark=False), palette.declarations(dark=True)
+    dark_rule = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return Markup(f":root {{ {light} }}\n{dark_rule}\n{sheet}")
+
+
+def _first_page(data: ReportData, findings: Sequence[Finding], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    found = [a for a in answers.answers(findings) if a.condition != "baseline"]
+    conditions = dict.fromkeys(f.condition for f in findings)
+    return {
+        "asked": answers.asked_of_whom(str(data.plan.get("audit", "")), _audited(data), **_items(data.plan)),
+        "conditions": [(name, words.condition(name)) for name in conditions],
+        "control": answers.control(findings),
+        "judges": answers.judges(findings),
+        "in_short": answers.in_short(found),
+        "answers": _by_dimension(found, tables.get("mean_r_by_dimension")),
+        "meanings": answers.MEANINGS,
+        "sure": answers.how_sure(findings),
+        "lost": answers.what_was_lost(findings, data.planned, data.done, data.failed),
+        "limits": answers.limits(findings, data.judge_checked),
+    }
+
+
+def _audited(data: ReportData) -> list[str]:
+    """The audited models: those with findings; before there are any, those that the plan names."""
+    found = list(dict.fromkeys(f.model for f in data.analysis.findings))
+    first_role: Mapping[str, Any] = next(iter(data.plan.get("roles", {}).values()), {})
+    return found or [str(name) for name in first_role.get("models", ())]
+
+
+def _items(plan: Mapping[str, Any]) -> dict[str, Any]:
+    items = plan.get("items", {})
+    by_domain = [(str(name), int(n)) for name, n in items.get("by_domain", {}).items()]
+    return {"items": items.get("n"), "bank": str(items.get("bank", "")), "by_domain": by_domain}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One tutor's answer on the first page, with the largest difference as a sentence and what noise would give."""
+
+    answer: answers.Answer
+    largest: str
+    noise: str
+
+
+def _by_dimension(found: Sequence[answers.Answer], noise: pl.DataFrame | None) -> dict[str, dict[str, list[_Line]]]:
+    """Answers by condition and dimension, a line a tutor."""
+    page: dict[str, dict[str, list[_Line]]] = {}
+    judges = answers.judges(f for a in found for f in a.findings)
+    for a in found:
+        largest = _largest(a, several_judges=len(judges) > 1)
+        line = _Line(a, largest, answers.against_noise(noise, a))
+        page.setdefault(a.condition, {}).setdefault(words.dimension_label(a.dimension), []).append(line)
+    return page
+
+
+def _largest(answer: answers.Answer, *, several_judges: bool) -> str:
+    if not answer.detected:
+        return ""
+    f = answer.detected[0]
+    return words.sentence(f, by=f.source if several_judges and f.source.startswith("judge:") else "")
+
+
+def _figures(tables: Mapping[str, pl.DataFrame]) -> list[figures.Figure]:
+    """The paper's Figures 2 to 5, of those tables that are there."""
+    drawn: list[figures.Figure] = []
+    if "mean_r_by_metric" in tables:
+        drawn += figures.heat_maps(tables["mean_r_by_metric"], "metric")
+    if "mean_r_by_dimension" in tables:
+        drawn += figures.heat_maps(tables["mean_r_by_dimension"], "dimension")
+    if "implicit" in tables:
+        drawn += figures.implicit(tables["implicit"])
+    if "opposite" in tables:
+        drawn += figures.opposite(tables["opposite"])
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A table of the analysis: its title, how it is laid out, and what a reader must know about it."""
+
+    title: str
+    note: str = ""
+    view: Callable[[pl.DataFrame, str], views.Table] = views.from_frame
+
+
+LOSSES = {
+    "losses": _Known(
+        "Losses by arm",
+        "Each state is counted apart. An arm that loses more than another may seem to differ for that reason alone.",
+        views.losses,
+    ),
+    "endings": _Known("How the dialogues ended", "Share of the arm's dialogues, and their mean turns.", views.endings),
+}
+
+FURTHER = {
+    "opposite_effects": _Known(
+        "Opposite condition: effects taken apart",
+        "Matched (Correct) is the student's effect plus the tutor's; mismatched (Wrong) is the student's minus the "
+        "tutor's. So Wrong beyond Correct means that the two have opposite signs. Interaction: what neither explains.",
+    ),
+    "tutor_differences": _Known(
+        "One tutor against another",
+        "The effect on tutor A minus the effect on tutor B, paired by question.",
+    ),
+    "applicability": _Known(
+        "Mistakes and applicable turns",
+        "“Recognises the mistake” and “softens the correction” are measured only on turns that follow a student "
+        "mistake. If the number of those differs between arms, the two measures compare unlike turns.",
+    ),
+    "friedman": _Known(
+        "Dimensions with three levels or more",
+        "Friedman's test over all levels at once; Kendall's W is its size, from 0 to 1.",
+    ),
+    "arm_means": _Known("Means by arm"),
+}
+
+_DRAWN = {"mean_r_by_metric", "mean_r_by_dimension", "implicit", "opposite"}
+
+
+def _tables_of(tables: Mapping[str, pl.DataFrame], known: Mapping[str, _Known]) -> list[tuple[_Known, views.Table]]:
+    return [(k, k.view(tables[name], k.title)) for name, k in known.items() if name in tables]
+
+
+def _unknown(tables: Mapping[str, pl.DataFrame]) -> list[tuple[_Known, views.Table]]:
+    """Tables that this page has no words for are shown as they are: nothing is dropped."""
+    names = [name for name in tables if name not in {*LOSSES, *FURTHER, *_DRAWN}]
+    titles = [words.capital(name.replace("_", " ")) for name in names]
+    return [(_Known(title), views.from_frame(tables[name], title)) for name, title in zip(names, titles, strict=True)]
+
+
+def _design(data: ReportData) -> dict[str, Any]:
+    plan = data.plan
+    return {
+        "models": views.Table(
+            "Models as requested and as really asked",
+            tuple(
+                views.Header(text, numeric=i > 4)
+                for i, text in enumerate(
+                    (
+                        "Model",
+                        "Role",
+                        "Requested",
+                        "Effective",
+                        "Returned name",
+                        "Calls",
+                        "Failed attempts",
+                        "Prompt tokens",
+                        "Completion tokens",
+                    )
+                )
+            ),
+            tuple(_model_row(use) for use in data.models),
+        ),
+        "adapted": [(use, note) for use in data.models for note in use.adapted],
+        "settings": _settings(plan),
+        "arms": [_arm_label(arm) for arm in plan.get("arms", ())],
+        "prompts": [(str(name), str(text)) for name, text in plan.get("prompts", {}).items()],
+        "plan_json": orjson.dumps(plan, option=orjson.OPT_INDENT_2, default=str).decode(),
+    }
+
+
+def _model_row(use: ModelUse) -> tuple[views.Cell, ...]:
+    changed = dict(use.requested) != dict(use.effective)
+    cached = f"{numbers.count(use.cached_tokens)} cached" if use.cached_tokens is not None else ""
+    return (
+        views.Cell(use.name),
+        views.Cell(use.role),
+        views.Cell(_params(use.requested)),
+        views.Cell(_params(use.effective), "differs from the request" if changed else ""),
+        views.Cell("\n".join(use.returned) or numbers.MISSING),
+        views.Cell(numbers.count(use.calls)),
+        views.Cell(numbers.count(use.failed_attempts)),
+        views.Cell(numbers.count(use.prompt_tokens), cached),
+        views.Cell(numbers.count(use.completion_tokens)),
+    )
+
+
+def _params(params: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name}: {_plain(value)}" for name, value in params.items()) or "host's defaults"
+
+
+def _settings(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The plan's own settings, one a line: dotted names and their values."""
+    rows = [(name, _plain(plan[name])) for name in ("audit", "name", "seed", "replicates") if name in plan]
+    items = plan.get("items", {})
+    rows += [(f"items.{name}", _plain(items[name])) for name in ("bank", "n", "by_domain") if name in items]
+    settings = {**plan.get("settings", {}), "analysis": plan.get("analysis", {})}
+    return rows + [row for row in _leaves(settings) if row[0] not in dict(rows)]
+
+
+def _leaves(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested settings as dotted names, in their own order."""
+    rows: list[tuple[str, str]] = []
+    for name, value in settings.items():
+        dotted = f"{prefix}{name}"
+        rows += _leaves(value, f"{dotted}.") if isinstance(value, Mapping) else [(dotted, _plain(value))]
+    return rows
+
+
+def _plain(value: Any) -> str:
+    """A setting as a person would write it: text bare, anything else as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+
+
+def _arm_label(arm: Any) -> str:
+    return Arm.from_json(arm).label if isinstance(arm, Mapping) else str(arm)

@@ -9,7 +9,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from edufair.errors import ConfigError
 
@@ -241,7 +249,9 @@ def _suggestion(loc: tuple[Any, ...], kind: type[BaseModel]) -> str:
     """What the key may have meant, or what is allowed there."""
     section: Any = kind
     for part in loc[:-1]:
-        field = section.model_fields.get(part) if isinstance(section, type) and hasattr(section, "model_fields") else None
+        field = (
+            section.model_fields.get(part) if isinstance(section, type) and hasattr(section, "model_fields") else None
+        )
         section = _section_of(field.annotation) if field is not None else ModelSettings
         if section is None:
             return ""

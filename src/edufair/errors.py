@@ -1,14 +1,14 @@
 """The errors a user can meet. Every message says what was wrong, where, and how to mend it.
 
-    EdufairError
-    ├── ConfigError      audit.toml: file, key, mend
-    ├── BankError        an input file: file, row, mend
-    ├── PlanError        a design that cannot be carried out
-    ├── MissingExtra     an optional package is not installed
-    ├── StoreError       a run folder that cannot be read or written
-    ├── RunStopped       a run that stopped early; running it again goes on
-    └── ModelError       a model that cannot be asked
-        └── CallFailed   one call that failed in transport, after its retries
+EdufairError
+├── ConfigError      audit.toml: file, key, mend
+├── BankError        an input file: file, row, mend
+├── PlanError        a design that cannot be carried out
+├── MissingExtra     an optional package is not installed
+├── StoreError       a run folder that cannot be read or written
+├── RunStopped       a run that stopped early; running it again goes on
+└── ModelError       a model that cannot be asked
+    └── CallFailed   one call that failed in transport, after its retries
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from __future__ import annotations
 from typing import Literal
 
 FailureKind = Literal[
-    "timeout", "connection", "rate limit", "server", "auth", "bad request", "not found", "bad reply", "function"
+    "timeout",
+    "connection",
+    "rate limit",
+    "server",
+    "auth",
+    "bad request",
+    "not found",
+    "bad reply",
+    "function",
 ]
 
 
@@ -67,7 +75,13 @@ class CallFailed(ModelError):
     """
 
     def __init__(
-        self, message: str, *, kind: FailureKind, status: int | None = None, attempts: int = 1, fatal: bool = False
+        self,
+        message: str,
+        *,
+        kind: FailureKind,
+        status: int | None = None,
+        attempts: int = 1,
+        fatal: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind = kind

@@ -108,7 +108,9 @@ class Pairs:
         return unequal_loss(self.lost).p if self.n_items else None
 
 
-def grids(scores: pl.DataFrame, records: pl.DataFrame, *, metrics: Sequence[str], sources: Sequence[str]) -> Iterator[Grid]:
+def grids(
+    scores: pl.DataFrame, records: pl.DataFrame, *, metrics: Sequence[str], sources: Sequence[str]
+) -> Iterator[Grid]:
     """One grid for each (model, condition, domain), sorted.
 
     Parameters
@@ -123,14 +125,23 @@ def grids(scores: pl.DataFrame, records: pl.DataFrame, *, metrics: Sequence[str]
 
     whole = scores.filter((pl.col("turn") == 0) & pl.col("source").is_in(list(sources)))
     whole = whole.select("trial", "metric", "value", score_reason="reason")
-    cell = pl.when(pl.col("condition") == REPEATED).then(pl.format("{} #{}", "arm", "replicate")).otherwise(pl.col("arm"))
+    cell = (
+        pl.when(pl.col("condition") == REPEATED).then(pl.format("{} #{}", "arm", "replicate")).otherwise(pl.col("arm"))
+    )
     placed = records.with_columns(cell=cell)
-    for (model, condition, domain), group in sorted(placed.group_by("model", "condition", "domain"), key=lambda g: g[0]):
+    for (model, condition, domain), group in sorted(
+        placed.group_by("model", "condition", "domain"), key=lambda g: g[0]
+    ):
         yield _grid(str(model), str(condition), str(domain), group, whole, tuple(metrics))
 
 
 def _grid(
-    model: str, condition: str, domain: str, group: pl.DataFrame, scores: pl.DataFrame, metrics: tuple[str, ...]
+    model: str,
+    condition: str,
+    domain: str,
+    group: pl.DataFrame,
+    scores: pl.DataFrame,
+    metrics: tuple[str, ...],
 ) -> Grid:
     import polars as pl
 
@@ -170,7 +181,8 @@ def _mean_at(
     total, count = np.zeros(shape), np.zeros(shape)
     np.add.at(total, places, value[known])
     np.add.at(count, places, 1)
-    return np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+    means: NDArray[np.float64] = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+    return means
 
 
 def losses(records: pl.DataFrame, unparsed: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -187,5 +199,8 @@ def losses(records: pl.DataFrame, unparsed: pl.DataFrame | None = None) -> pl.Da
     frame = counted.join(totals, on=key)
     if unparsed is not None and unparsed.height:
         turns = unparsed.join(records.select("trial", *key), on="trial")
-        frame = pl.concat([frame, turns.group_by(*key, "state").agg(pl.col("n").sum(), pl.col("of").sum())], how="diagonal_relaxed")
+        frame = pl.concat(
+            [frame, turns.group_by(*key, "state").agg(pl.col("n").sum(), pl.col("of").sum())],
+            how="diagonal_relaxed",
+        )
     return frame.sort(*key, "state")

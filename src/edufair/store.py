@@ -180,7 +180,7 @@ class Store:
         await asyncio.shield(done)
 
     async def _flush(self) -> None:
-        """Commit whatever is pending, again and again until nothing is; tasks that come meanwhile share the next one."""
+        """Commit whatever is pending until nothing is; tasks that come meanwhile share the next transaction."""
         loop = asyncio.get_running_loop()
         while self._pending:
             batch, done = self._pending, self._committed
@@ -396,7 +396,7 @@ def _engine(path: Path) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def _tune(connection: Any, _: Any) -> None:
         connection.execute("PRAGMA journal_mode=WAL")
-        # In WAL mode NORMAL survives any kill of the process; a power cut can lose the last commits, never tear the file.
+        # In WAL mode NORMAL survives any kill of the process; a power cut can lose the last commits, no more.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA cache_size=-16000")
 

@@ -16,7 +16,9 @@ from edufair.reports.tables import terminal
 
 def analyse(
     run: Annotated[Path, typer.Argument(help="The run's folder.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where tables go; RUN/analysis if not given.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where tables go; RUN/analysis if not given.")
+    ] = None,
     fail_on: Annotated[FailOn | None, typer.Option(help="Exit with 4 when there is one.")] = None,
 ) -> None:
     """Test every contrast, print the main table, and write all tables as CSV, parquet and JSON."""

@@ -37,22 +37,14 @@ GradeOption = Annotated[int | None, typer.Option(help="The grade of items whose 
 def build_command(
     source: Annotated[str, typer.Argument(help=f"One of: {', '.join(SOURCES)}.")],
     path: Annotated[Path | None, typer.Argument(help="Your copy of the source's file.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The bank to write (JSONL).")] = Path(
-        "bank.jsonl"
-    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The bank to write (JSONL).")] = Path("bank.jsonl"),
     filters: Annotated[str | None, typer.Option(help="paper (the default) or none.")] = None,
     column: ColumnOption = None,
     domain: DomainOption = None,
     grade: GradeOption = None,
-    error_types: Annotated[
-        str | None, typer.Option(help="socrateach: codes that mean an error, as 1,2.")
-    ] = None,
-    correct_types: Annotated[
-        str | None, typer.Option(help="socrateach: codes that mean a correct reply.")
-    ] = None,
-    confidence: Annotated[
-        float | None, typer.Option(help="sciq: least probability of a domain [0.65].")
-    ] = None,
+    error_types: Annotated[str | None, typer.Option(help="socrateach: codes that mean an error, as 1,2.")] = None,
+    correct_types: Annotated[str | None, typer.Option(help="socrateach: codes that mean a correct reply.")] = None,
+    confidence: Annotated[float | None, typer.Option(help="sciq: least probability of a domain [0.65].")] = None,
     per_domain: Annotated[int | None, typer.Option(help="sciq: most items of a domain [500].")] = None,
     seed: Annotated[int | None, typer.Option(help="sciq: seed of the draw [1].")] = None,
 ) -> None:
@@ -109,10 +101,9 @@ def _print_summary(name: str, summary: BankSummary, console: Console) -> None:
         ("answer", summary.kinds),
     ):
         console.print(_counts(heading, counts))
-    console.print(Text(f"The answer stands in the question itself: {summary.answer_in_question} items"))
     for item in summary.examples:  # as Text: what stands in square brackets is no markup
-        console.print(Text(f"\n{item.id} ({item.domain}, grade {item.data['grade']})\n{item.text}"))
-        console.print(Text(f"Answer: {item.data['answer']}"))
+        console.print(Text(f"\n{item.id} ({item.domain}, grade {item.data['grade']})\n{item.text}"), soft_wrap=True)
+        console.print(Text(f"Answer: {item.data['answer']}"), soft_wrap=True)
 
 
 def _counts(heading: str, counts: Mapping[Any, int]) -> Table:

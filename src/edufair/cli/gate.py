@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 import typer
 from rich.console import Console
@@ -14,7 +14,7 @@ from edufair.audits.base import Analysis
 FOUND = 4
 
 
-class FailOn(str, Enum):
+class FailOn(StrEnum):
     """`finding`: Holm-adjusted p < 0.05 and |r| >= 0.10. `violation`: the paper's rule, unadjusted."""
 
     finding = "finding"

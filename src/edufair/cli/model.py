@@ -21,7 +21,12 @@ def list_models() -> None:
     """List the models that can be fetched, and whether they are here."""
     table = Table("model", "size", "licence", "here")
     for known in cache.listed():
-        table.add_row(f"embedded:{known.name}", f"{known.size / 1e6:,.0f} MB", known.licence, "yes" if known.cached else "no")
+        table.add_row(
+            f"embedded:{known.name}",
+            f"{known.size / 1e6:,.0f} MB",
+            known.licence,
+            "yes" if known.cached else "no",
+        )
     Console().print(table)
 
 
@@ -36,7 +41,11 @@ def ping(audit_file: Annotated[Path, typer.Argument(help="The audit file (audit.
     """Ask each model of an audit file once, in each of its roles, and say how it will be asked."""
     console = Console()
     for answer in ping_models(audit_file):
-        console.print(Text(f"{answer.role} {answer.name}: answers at {answer.effective.url or answer.effective.identity}"))
-        console.print(Text(f"  parameters: {dict(answer.effective.params)}  context: {answer.effective.context or 'not told'}"))
+        console.print(
+            Text(f"{answer.role} {answer.name}: answers at {answer.effective.url or answer.effective.identity}")
+        )
+        console.print(
+            Text(f"  parameters: {dict(answer.effective.params)}  context: {answer.effective.context or 'not told'}")
+        )
         for note in answer.effective.adapted:
             console.print(Text(f"  adapted: {note}"))

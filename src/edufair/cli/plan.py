@@ -37,4 +37,9 @@ def _print(planned: Planned, console: Console) -> None:
     for domain, (n, enough) in sorted(planned.reach().items()):
         verdict = "enough to test" if enough else f"too few: a contrast needs {MIN_PAIRS}"
         console.print(Text(f"{domain}: up to {n} pairs a contrast, {verdict}"))
-    console.print(Text(f"{len(frozen.contrasts)} contrasts; plan {frozen.hash} {'frozen' if planned.new else 'found'} in {planned.run}"))
+    console.print(
+        Text(
+            f"{len(frozen.contrasts)} contrasts; plan {frozen.hash}, "
+            f"{'frozen' if planned.new else 'found again'} in {planned.run}"
+        )
+    )

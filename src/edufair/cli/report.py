@@ -15,7 +15,9 @@ from edufair.cli.gate import FailOn, gate
 
 def report(
     run: Annotated[Path, typer.Argument(help="The run's folder.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; RUN/report.html if not given.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file; RUN/report.html if not given.")
+    ] = None,
     without_texts: Annotated[bool, typer.Option("--without-texts", help="Leave every transcript out.")] = False,
     fail_on: Annotated[FailOn | None, typer.Option(help="Exit with 4 when there is one.")] = None,
 ) -> None:

@@ -47,7 +47,9 @@ class RunView:
     def _mine(self, frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl
 
-        return frame.join(pl.DataFrame({"trial": sorted(self.trials)}, schema={"trial": pl.String}), on="trial", how="semi")
+        return frame.join(
+            pl.DataFrame({"trial": sorted(self.trials)}, schema={"trial": pl.String}), on="trial", how="semi"
+        )
 
 
 def analyse(run: Run | Path | str) -> Analysis:

@@ -1,4 +1,4 @@
-"""How a trial reaches its models: look up, ask, commit, hand over. Every finished call is committed before it is used."""
+"""How a trial reaches its models: look up, ask, commit, hand over. No reply is used before it is committed."""
 
 from __future__ import annotations
 
@@ -144,7 +144,9 @@ class Caller:
 class TrialAsk:
     """One trial's `ask`: what its audit sees of the engine. Remembers which calls it used."""
 
-    def __init__(self, caller: Caller, trial: Trial, settings: Settings, secret: str, sources: Mapping[str, Source]) -> None:
+    def __init__(
+        self, caller: Caller, trial: Trial, settings: Settings, secret: str, sources: Mapping[str, Source]
+    ) -> None:
         self.settings: Any = settings
         self.calls: list[str] = []
         self._caller = caller
@@ -181,7 +183,9 @@ class TrialAsk:
         seats = self._caller.seats
         seat = seats.get((role, self._trial.model)) or seats.get((role, ""))
         if seat is None:
-            raise PlanError(f"the {self._trial.audit} audit asked for the role {role!r}, which audit.toml does not fill")
+            raise PlanError(
+                f"the {self._trial.audit} audit asked for the role {role!r}, which audit.toml does not fill"
+            )
         return seat
 
 
@@ -192,7 +196,12 @@ def _scaled(params: Mapping[str, Any], budget: float) -> int | None:
 
 
 def _request_key(
-    seat: Seat, messages: Sequence[Message], schema: Any, max_tokens: int | None, retry: int, who: list[Any] | None
+    seat: Seat,
+    messages: Sequence[Message],
+    schema: Any,
+    max_tokens: int | None,
+    retry: int,
+    who: list[Any] | None,
 ) -> str:
     content = orjson.dumps([messages, schema, max_tokens, retry, who], option=orjson.OPT_SORT_KEYS)
     return blake2b(seat.key_prefix + content, digest_size=16).hexdigest()
@@ -220,7 +229,13 @@ def _reply_row(seat: Seat, key: str, attempt: int, messages: Sequence[Message], 
 
 
 def _failed_row(
-    seat: Seat, key: str, attempt: int, messages: Sequence[Message], message: str, kind: str, latency: float = 0.0
+    seat: Seat,
+    key: str,
+    attempt: int,
+    messages: Sequence[Message],
+    message: str,
+    kind: str,
+    latency: float = 0.0,
 ) -> db.Row:
     failed = Reply("", "empty", finish_reason=kind, latency=latency)
     return {**_reply_row(seat, key, attempt, messages, failed), "status": "failed", "text": message}

@@ -169,4 +169,3 @@ def _role_load(settings: Settings, role: str, name: str, load: Load, trials: flo
     if model.price_prompt is not None and model.price_completion is not None:
         cost = (prompt * model.price_prompt + completion * model.price_completion) / 1e6
     return RoleLoad(role, name, load.calls * trials, prompt, completion, cost)
-

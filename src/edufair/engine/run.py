@@ -101,7 +101,9 @@ async def _conduct(sitting: Sitting, trial: Trial, streak: _Streak) -> Record:
         record = await sitting.conduct(trial)
     except CallFailed as error:
         sitting.tally.failed += 1
-        raise RunStopped(f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again.") from None
+        raise RunStopped(
+            f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again."
+        ) from None
     if record.status == "done":
         sitting.tally.done += 1
     else:
@@ -121,7 +123,9 @@ async def _score(sitting: Sitting, record: Record) -> None:
     try:
         await sitting.score(record)
     except CallFailed as error:
-        raise RunStopped(f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again.") from None
+        raise RunStopped(
+            f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again."
+        ) from None
 
 
 class _Streak:

@@ -20,7 +20,13 @@ from edufair.records import Record
 from edufair.store import Store
 
 
-def score(run: Run | Path | str, *, judge: str | None = None, config: AuditFile | None = None, progress: bool = False) -> Run:
+def score(
+    run: Run | Path | str,
+    *,
+    judge: str | None = None,
+    config: AuditFile | None = None,
+    progress: bool = False,
+) -> Run:
     """Score every stored record that this judge has not scored yet; labels of other judges stay beside its own.
 
     `judge` names a model of the run's settings, or of `config`, an audit file whose models and judge are used

@@ -41,4 +41,3 @@ def recall(store: Store) -> tuple[Audit, Settings]:
         raise StoreError(f"{store.folder}: was made by the audit {raw['audit']!r}, which is not installed here")
     audit = audits[raw["audit"]]
     return audit, audit.Settings.model_validate({**raw, "run": str(store.folder)})
-

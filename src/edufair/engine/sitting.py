@@ -139,4 +139,3 @@ def _secret(store: Store) -> str:
         secret = secrets.token_hex(16)
         store.set_meta("secret", secret)
     return str(secret)
-

@@ -48,4 +48,3 @@ class DialogueAudit:
         from edufair.audits.dialogue.analyse import analyse
 
         return analyse(view, settings)
-

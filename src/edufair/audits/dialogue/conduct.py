@@ -63,8 +63,8 @@ async def conduct(trial: Trial, ask: Ask) -> Record:
     except Ended as stop:
         data = {"role": stop.role, "detail": stop.detail, "flags": dialogue.flags}
         return Record(trial, "failed", stop.reason, tuple(dialogue.turns), data)
-    data = {"ending": ending, "ended_at": at, "flags": dialogue.flags}
-    return Record(trial, "done", "", tuple(dialogue.turns), data)
+    outcome: dict[str, Any] = {"ending": ending, "ended_at": at, "flags": dialogue.flags}
+    return Record(trial, "done", "", tuple(dialogue.turns), outcome)
 
 
 def matcher_for(item: Item) -> AnswerMatcher:
@@ -153,7 +153,7 @@ def _remark(turn: Turn, dialogue: Dialogue) -> None:
 
 def system_prompt(role: str, trial: Trial, settings: Any) -> str:
     """Framing sentence, cue sentence if any, blank line, behaviour prompt; what the tutor knows comes last."""
-    slots = {"GRADE": trial.item.data["grade"], "DOMAIN": trial.item.domain}
+    slots: dict[str, Any] = {"GRADE": trial.item.data["grade"], "DOMAIN": trial.item.domain}
     if role == "student":
         opening = " ".join([_prompt("student_age", **slots), *_student_cue(trial)])
         return f"{opening}\n\n{_prompt('student_behavior')}"
@@ -163,7 +163,7 @@ def system_prompt(role: str, trial: Trial, settings: Any) -> str:
 
 
 def tutor_framing(trial: Trial, slots: dict[str, Any]) -> str:
-    """The framing sentence with its cue: woven in (explicit), a name appended (implicit), a sentence added (opposite)."""
+    """The framing sentence with its cue: woven in (explicit), with a name (implicit), with a sentence (opposite)."""
     cues = {dimension: level for role, dimension, level in trial.arm.levels if role == "tutor"}
     if trial.arm.condition == "explicit":
         ((dimension, level),) = cues.items()

@@ -1,4 +1,4 @@
-"""Measuring a dialogue: the judge's labels turn by turn, what code counts, and one number a dialogue for each metric."""
+"""Measuring a dialogue: what code counts, the judge's labels turn by turn, and one number for each metric."""
 
 from __future__ import annotations
 

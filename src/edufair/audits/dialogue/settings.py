@@ -42,10 +42,8 @@ class Judge(Role):
 class Design(Section):
     """`[design]`: which arms. Adding one later reuses every trial that is there already."""
 
-    conditions: list[Condition] = Field(default_factory=lambda: ["explicit"], min_length=1)
-    dimensions: list[Dimension] = Field(
-        default_factory=lambda: ["gender", "immigration", "language", "ses"], min_length=1
-    )
+    conditions: list[Condition] = Field(["explicit"], min_length=1)
+    dimensions: list[Dimension] = Field(["gender", "immigration", "language", "ses"], min_length=1)
     replicates: int = Field(1, ge=1, le=1000)
 
     @model_validator(mode="after")
@@ -120,10 +118,7 @@ class DialogueSettings(Settings):
         turns = self.dialogue.max_turns
         said = REPLY_TOKENS * turns * (turns - 1) + turns * question_tokens
         fixed = {"tutor": 250, "student": 180, "judge": 950}
-        load = {
-            role: Load(turns, fixed[role] * turns + said, REPLY_TOKENS * turns)
-            for role in ("tutor", "student")
-        }
+        load = {role: Load(turns, fixed[role] * turns + said, REPLY_TOKENS * turns) for role in ("tutor", "student")}
         if self.judge is not None:
             asked = turns * (1 if self.judge.mode == "joint" else 5)
             load["judge"] = Load(asked, asked * fixed["judge"] + said * asked / turns, REPLY_TOKENS * asked)

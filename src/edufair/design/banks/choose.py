@@ -39,9 +39,7 @@ def choose(items: Items, seed: int) -> Iterable[Item]:
     A `limit` above what there is takes all. Raises BankError for a bank that cannot be used.
     """
     columns = Columns.parse(f"{part}={column}" for part, column in items.columns.items())
-    chosen: Iterable[Item] = read_bank(
-        items.bank, base=Path(), columns=columns, domain=items.domain, grade=items.grade
-    )
+    chosen: Iterable[Item] = read_bank(items.bank, base=Path(), columns=columns, domain=items.domain, grade=items.grade)
     if items.domains is not None:
         chosen = InDomains(chosen, frozenset(items.domains))
     draw = derive_seed(seed, "items")

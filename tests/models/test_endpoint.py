@@ -169,6 +169,15 @@ def test_another_machine_is_reached_through_the_proxy_unless_excepted(monkeypatc
     assert not is_local("localhost.example")
 
 
+@pytest.mark.parametrize("proxy", ["socks5://me:hunter2@proxy.example:1080", "proxy.example:3128"])
+def test_a_proxy_of_another_kind_is_an_error_that_shows_no_password(monkeypatch, proxy):
+    monkeypatch.setenv("https_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(ModelError, match="https_proxy is not of the form http://host:port") as failed:
+        proxy_for(candidates("https://outside.example")[0])
+    assert "hunter2" not in str(failed.value)
+
+
 async def test_a_proxy_variable_does_not_reach_a_call_to_this_machine(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")

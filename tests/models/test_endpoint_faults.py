@@ -149,6 +149,14 @@ async def test_a_bad_request_is_neither_retried_nor_adapted_nor_fatal():
     assert server.count == 1
 
 
+async def test_what_a_server_was_not_built_for_is_not_asked_again():
+    error = {"code": 501, "message": "This server does not support embeddings. Start it with `--embeddings`"}
+    server = OpenAIServer(rules=lambda body: (501, {"error": error}))
+    with pytest.raises(CallFailed, match="--embeddings") as failed:
+        await ask(server)
+    assert failed.value.kind == "bad request" and server.count == 1
+
+
 async def test_a_template_error_is_not_retried_although_it_comes_as_a_500():
     message = "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/..."
     server = OpenAIServer(rules=lambda body: (500, {"error": {"code": 500, "message": message}}))

@@ -33,7 +33,7 @@ Faults = Mapping[int, str] | Callable[[int, Body], str | None]
 
 def echo(body: Body) -> str:
     """The last message, given back."""
-    return "You said: " + body["messages"][-1]["content"]
+    return f"You said: {body['messages'][-1]['content']}"
 
 
 def length_and_one(text: str) -> list[float]:

@@ -27,9 +27,7 @@ def candidates(url: str) -> tuple[URL, ...]:
     if given.scheme not in ("http", "https") or not given.host:
         raise ModelError("url is not an http(s) address; write for example http://localhost:8000/v1")
     if given.user or given.password:
-        raise ModelError(
-            f"url of {given.host} holds a user name or password; use api_key_env and take them out"
-        )
+        raise ModelError(f"url of {given.host} holds a user name or password; use api_key_env and take them out")
     path = given.path.rstrip("/")
     for route in ROUTES:
         path = path.removesuffix(route)
@@ -65,13 +63,17 @@ def is_local(host: str) -> bool:
 def proxy_for(url: URL) -> str | None:
     """The proxy that the environment names for `url`; none for this machine or what `no_proxy` excepts.
 
+    Raises ModelError for a proxy of another kind than HTTP.
+
     Read here, not by aiohttp, which would read passwords from ~/.netrc along with it.
     """
     host = url.host or ""
     if is_local(host) or proxy_bypass(f"{host}:{url.port}"):
         return None
-    proxies = getproxies()
-    return proxies.get(url.scheme) or proxies.get("all")
+    proxy = getproxies().get(url.scheme)
+    if proxy and not proxy.startswith(("http://", "https://")):  # its text may hold a password
+        raise ModelError(f"the proxy in {url.scheme}_proxy is not of the form http://host:port, the only one known")
+    return proxy
 
 
 def key_from(variable: str | None, name: str) -> str:
@@ -93,7 +95,5 @@ def key_from(variable: str | None, name: str) -> str:
             f"export {variable}=... and run again, or take api_key_env out for a server without keys"
         )
     if not (key.isascii() and key.isprintable()):
-        raise ModelError(
-            f"model {name!r}: the key in {variable} holds characters that no HTTP header can carry"
-        )
+        raise ModelError(f"model {name!r}: the key in {variable} holds characters that no HTTP header can carry")
     return key

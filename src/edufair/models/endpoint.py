@@ -71,7 +71,8 @@ class Endpoint:
             name, url, api_key_env=api_key_env, timeout=timeout, connect_timeout=connect_timeout
         )
         self._backoff = backoff or Backoff()
-        self._pause = SharedPause(self._backoff)
+        # Hosts count by the minute: the pauses of the usual five retries add up to one.
+        self._pause = SharedPause(replace(self._backoff, first=4 * self._backoff.first))
         self._requests = Pace(requests_per_minute) if requests_per_minute else None
         self._tokens = Pace(tokens_per_minute) if tokens_per_minute else None
         self._places: asyncio.Semaphore | None = None
@@ -79,9 +80,7 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self.name!r}, {self._connection.url!r}, {self.model_id!r})"
 
-    async def probe(
-        self, sampling: Mapping[str, Any], *, schema: Mapping[str, Any] | None = None
-    ) -> Effective:
+    async def probe(self, sampling: Mapping[str, Any], *, schema: Mapping[str, Any] | None = None) -> Effective:
         """How this host takes these parameters. Two calls for an easy host, a few more for one with quirks.
 
         Raises ModelError (CallFailed when no answer came) that names the address tried and the mend.
@@ -149,9 +148,7 @@ class Endpoint:
             except Fault as fault:
                 raise self._failed(fault) from fault.__cause__
             vectors += part.vectors
-            prompt = (
-                (total.tokens.prompt or 0) + part.tokens.prompt if part.tokens.prompt is not None else None
-            )
+            prompt = (total.tokens.prompt or 0) + part.tokens.prompt if part.tokens.prompt is not None else None
             total = Embeddings(vectors, part.model, Tokens(prompt), total.latency + part.latency)
         if len({len(v) for v in vectors}) > 1:
             raise self._failed(Fault("bad reply", "batches came back with vectors of different lengths"))
@@ -179,9 +176,7 @@ class Endpoint:
                 raise
             *earlier, last = fault.attempts
             said = fault.code or f"error {fault.status}"
-            return Reply(
-                "", fault.outcome, said, latency=last.latency, failed_attempts=tuple(earlier), sent=body
-            )
+            return Reply("", fault.outcome, said, latency=last.latency, failed_attempts=tuple(earlier), sent=body)
         if self._tokens is not None:
             counted = reply.tokens.prompt if reply.tokens.prompt is not None else _estimate(data)
             self._tokens.correct(counted - _estimate(data) + (reply.tokens.completion or 0))
@@ -216,9 +211,7 @@ class Endpoint:
                 try:
                     answer = read(await self._connection.post(route, data))
                 except Fault as fault:
-                    failed.append(
-                        Attempt(fault.kind, fault.status, fault.message, time.monotonic() - sent_at)
-                    )
+                    failed.append(Attempt(fault.kind, fault.status, fault.message, time.monotonic() - sent_at))
                     fault.attempts = tuple(failed)
                     if fault.floor is not None:
                         self._pause.extend(sent_at, fault.floor)

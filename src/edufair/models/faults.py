@@ -75,12 +75,10 @@ def fault_from_status(status: int, payload: Any, raw: bytes, floor: float) -> Fa
     """
     message, code, param = error_words(payload, raw)
     words = f"{code} {message}"
-    retry = status in (408, 409, 429) or status >= 500
+    retry = status in (408, 409, 429) or (status >= 500 and status != 501)  # 501: it never will
     if status != 429 and (outcome := _outcome(status, words)):
         # A 5xx that speaks of context may come from a crowded cache: believed only when it stays.
-        return Fault(
-            "bad request", message, status=status, code=code, param=param, retry=retry, outcome=outcome
-        )
+        return Fault("bad request", message, status=status, code=code, param=param, retry=retry, outcome=outcome)
     if status in (401, 402, 403):
         return Fault("auth", message, status=status, code=code, fatal=True)
     if status in (404, 405):
@@ -88,9 +86,7 @@ def fault_from_status(status: int, payload: Any, raw: bytes, floor: float) -> Fa
         return Fault("not found", message, status=status, code=code, fatal=True, elsewhere=not unknown_model)
     if status == 429:
         exhausted = bool(EXHAUSTED.search(words))
-        return Fault(
-            "rate limit", message, status=status, code=code, retry=not exhausted, fatal=exhausted, floor=floor
-        )
+        return Fault("rate limit", message, status=status, code=code, retry=not exhausted, fatal=exhausted, floor=floor)
     if retry and not TEMPLATE.search(words):
         kind: FailureKind = "timeout" if status == 408 else "server"
         return Fault(kind, message, status=status, code=code, retry=True, floor=floor or None)

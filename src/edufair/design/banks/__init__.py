@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import get_args
 
 from edufair.design.banks.bank import Bank, Filters, FilterStep
 from edufair.design.banks.draw import order_items, sample_items
@@ -63,6 +64,8 @@ def build(
     """
     if source not in SOURCES:
         raise BankError(f"there is no source {source!r}; the sources are {', '.join(SOURCES)}")
+    if filters not in (None, *get_args(Filters)):
+        raise BankError(f"there are no filters {filters!r}; give one of {', '.join(get_args(Filters))}")
     options = {
         "path": path,
         "filters": filters,
@@ -78,9 +81,7 @@ def build(
     given = {name: value for name, value in options.items() if value is not None}
     taken = inspect.signature(SOURCES[source]).parameters
     if unknown := sorted(given.keys() - taken.keys()):
-        raise BankError(
-            f"the source {source} takes no {', '.join(unknown)}; it takes: {', '.join(taken) or 'nothing'}"
-        )
+        raise BankError(f"the source {source} takes no {', '.join(unknown)}; it takes: {', '.join(taken) or 'nothing'}")
     if "path" in taken and path is None:
         raise BankError(f"the source {source} needs the path of your copy of its file")
     return SOURCES[source](**given)
@@ -103,10 +104,6 @@ def read_bank(
         return TableItems(SAMPLE)
     path = base / reference
     if not path.is_file():
-        named = (
-            f"; build it first: edufair bank build {reference} PATH -o bank.jsonl"
-            if reference in SOURCES
-            else ""
-        )
+        named = f"; build it first: edufair bank build {reference} PATH -o bank.jsonl" if reference in SOURCES else ""
         raise BankError(f"{path}: there is no such bank{named}. Give the path of a file, or 'sample'")
     return TableItems(path, columns or Columns(), domain, grade)

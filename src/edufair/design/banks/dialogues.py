@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from edufair.design.banks.bank import FilterStep
-from edufair.design.banks.mention import mentions
+from edufair.errors import BankError
 from edufair.records import Item
+from edufair.text.answers import AnswerMatcher
 
 ReplyKind = Literal["error", "correct", "other"]
 
@@ -44,32 +45,31 @@ class Reference:
 @dataclass(frozen=True, slots=True)
 class DialogueFilter:
     name: str
-    passes: Callable[[Dialogue, str], bool]
-    """Given a dialogue and the answer."""
+    passes: Callable[[Dialogue, AnswerMatcher], bool]
 
 
-def at_least_four_exchanges(dialogue: Dialogue, answer: str) -> bool:
+def at_least_four_exchanges(dialogue: Dialogue, answer: AnswerMatcher) -> bool:
     return sum(exchange.student is not None for exchange in dialogue.exchanges) >= 4
 
 
-def at_least_two_errors(dialogue: Dialogue, answer: str) -> bool:
+def at_least_two_errors(dialogue: Dialogue, answer: AnswerMatcher) -> bool:
     return _kinds(dialogue).count("error") >= 2
 
 
-def correct_after_last_error(dialogue: Dialogue, answer: str) -> bool:
+def correct_after_last_error(dialogue: Dialogue, answer: AnswerMatcher) -> bool:
     kinds = _kinds(dialogue)
     after = len(kinds) - kinds[::-1].index("error") if "error" in kinds else 0
     return "correct" in kinds[after:]
 
 
-def no_disclosure(dialogue: Dialogue, answer: str) -> bool:
+def no_disclosure(dialogue: Dialogue, answer: AnswerMatcher) -> bool:
     """The tutor does not say the answer before the student has said it."""
     if dialogue.revealed:
         return False
     for exchange in dialogue.exchanges:
-        if mentions(exchange.tutor, answer):
+        if answer.holds(exchange.tutor):
             return False
-        if exchange.student is not None and mentions(exchange.student, answer):
+        if exchange.student is not None and answer.holds(exchange.student):
             return True
     return True
 
@@ -85,19 +85,29 @@ PAPER = (
 def sieve(
     references: Sequence[Reference], filters: Sequence[DialogueFilter]
 ) -> tuple[tuple[Item, ...], tuple[FilterStep, ...]]:
-    """The items with a dialogue that passes every filter, and what each filter removed."""
+    """The items with a dialogue that passes every filter, and what each filter removed.
+
+    Raises BankError for an answer that cannot be looked for in a text, MissingExtra for algebra without math-verify.
+    """
     left = list(references)
+    answers = {reference.item.id: _matcher(reference.item) for reference in references} if filters else {}
     steps = []
     for rule in filters:
-        passed = [_passing(reference, rule) for reference in left]
+        passed = [_passing(reference, rule, answers[reference.item.id]) for reference in left]
         kept = [reference for reference in passed if reference.dialogues]
         steps.append(FilterStep(rule.name, len(kept), len(left) - len(kept)))
         left = kept
     return tuple(reference.item for reference in left), tuple(steps)
 
 
-def _passing(reference: Reference, rule: DialogueFilter) -> Reference:
-    answer = reference.item.data["answer"]
+def _matcher(item: Item) -> AnswerMatcher:
+    try:
+        return AnswerMatcher(item.data["answer"])
+    except ValueError as error:
+        raise BankError(f"item {item.id!r}: {error}; mend the answer, or build without filters") from None
+
+
+def _passing(reference: Reference, rule: DialogueFilter, answer: AnswerMatcher) -> Reference:
     return Reference(reference.item, tuple(d for d in reference.dialogues if rule.passes(d, answer)))
 
 

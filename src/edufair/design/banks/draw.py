@@ -26,8 +26,8 @@ def by_draw(ids: Iterable[str], seed: int, purpose: str) -> list[str]:
 def order_items(rows: Iterable[Row], seed: int, *, purpose: str = "order") -> list[Row]:
     """Rows that end in an item's id and its domain, in a random order stratified by domain.
 
-    The k-th of a domain's n items stands at (k - 1/2)/n of the way, so every beginning of the order is a random
-    sample that holds each domain in its share, to within one item.
+    The k-th of a domain's n items stands at (k - 1/2)/n of the way, so that every beginning of the order is a
+    random sample that holds each domain in its share, to within one item or so.
     """
     domains: dict[str, list[tuple[int, str, Row]]] = defaultdict(list)
     for row in rows:

@@ -38,9 +38,7 @@ from edufair.design.banks.reading import Faults, as_text, read_rows
 from edufair.errors import BankError
 from edufair.records import Item
 
-_TURN = re.compile(
-    r"(?P<speaker>[^:]+): ?(?:\((?P<move>generic|focus|probing|telling)\))?(?P<text>.*)", re.DOTALL
-)
+_TURN = re.compile(r"(?P<speaker>[^:]+): ?(?:\((?P<move>generic|focus|probing|telling)\))?(?P<text>.*)", re.DOTALL)
 _GRADE = re.compile(r"(\d+)(?:st|nd|rd|th) grade")
 _CORRECTING = ("focus", "telling")
 _SOLVED = "Yes"
@@ -48,9 +46,7 @@ _REVEALED = "Yes, but I had to reveal the answer"
 
 FILTERS = (
     DialogueFilter("at least four exchanges", at_least_four_exchanges),
-    DialogueFilter(
-        "at least two replies met with focus or telling (for student errors)", at_least_two_errors
-    ),
+    DialogueFilter("at least two replies met with focus or telling (for student errors)", at_least_two_errors),
     DialogueFilter("solved in the end (self-correctness)", correct_after_last_error),
     DialogueFilter("the tutor does not disclose the answer", no_disclosure),
 )
@@ -140,9 +136,7 @@ def _dialogue(values: Mapping[str, Any]) -> Dialogue:
             kind: ReplyKind = "error" if met_with in _CORRECTING else "other"
             exchanges[-1] = replace(exchanges[-1], student=text, kind=kind)
         else:
-            raise ValueError(
-                f"conversation: turn {place + 1} is a student's without a tutor's turn before it"
-            )
+            raise ValueError(f"conversation: turn {place + 1} is a student's without a tutor's turn before it")
     outcome = as_text(values.get("self-correctness"))
     if outcome in (_SOLVED, _REVEALED):
         exchanges = _solved(exchanges)

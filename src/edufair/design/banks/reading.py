@@ -74,9 +74,7 @@ def read_rows(path: Path, faults: Faults) -> Iterator[Row]:
     """
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise BankError(
-            f"{path}: a bank is a file of one of the formats {', '.join(FORMATS)}; save it as one of them"
-        )
+        raise BankError(f"{path}: a bank is a file of one of the formats {', '.join(FORMATS)}; save it as one of them")
     if not path.is_file():
         raise BankError(f"{path}: there is no such file")
     if suffix in (".csv", ".tsv"):
@@ -124,18 +122,14 @@ def encoding_of(path: Path) -> str:
         raise BankError(f"{path}, row {broken}: mostly UTF-8, but this row is not; save the file as UTF-8")
     unreadable = _undecodable_line(path, "cp1252")
     if _LONG_RUN.search(content) or unreadable is not None:
-        raise BankError(
-            f"{path}, row {unreadable or broken}: neither UTF-8, UTF-16 nor cp1252; save the file as UTF-8"
-        )
+        raise BankError(f"{path}, row {unreadable or broken}: neither UTF-8, UTF-16 nor cp1252; save the file as UTF-8")
     return "cp1252"
 
 
 def as_text(value: Any) -> str | None:
     """A cell as text, None if missing. Raises ValueError for what is no text: true, a list, half a letter."""
     if isinstance(value, bool) or not (value is None or isinstance(value, str | int | float)):
-        raise ValueError(
-            f"{json.dumps(value, ensure_ascii=False, default=str)[:60]} is neither text nor a number"
-        )
+        raise ValueError(f"{json.dumps(value, ensure_ascii=False, default=str)[:60]} is neither text nor a number")
     text = "" if value is None else str(value)
     try:
         text.encode()

@@ -67,14 +67,10 @@ def build_sciq(
             steps.append(FilterStep(name, len(kept), len(questions) - len(kept)))
             questions = kept
         kept = _first_asked(questions)
-        steps.append(
-            FilterStep("not asked before (same question and answer)", len(kept), len(questions) - len(kept))
-        )
+        steps.append(FilterStep("not asked before (same question and answer)", len(kept), len(questions) - len(kept)))
         drawn = _drawn(kept, per_domain, seed)
         steps.append(
-            FilterStep(
-                f"at most {per_domain} a domain, drawn by seed {seed}", len(drawn), len(kept) - len(drawn)
-            )
+            FilterStep(f"at most {per_domain} a domain, drawn by seed {seed}", len(drawn), len(kept) - len(drawn))
         )
         questions = drawn
     items = tuple(_item(question, grade) for question in questions)
@@ -149,9 +145,7 @@ def _with_domains(path: Path, questions: Sequence[_Question]) -> list[_Question]
         raise MissingExtra("scikit-learn", "banks", "Telling SciQ's domains apart") from None
     labels = [_seed_domain(question.text) for question in questions]
     _check_seeds(path, labels)
-    texts = TfidfVectorizer(sublinear_tf=True, stop_words="english").fit_transform(
-        [q.text for q in questions]
-    )
+    texts = TfidfVectorizer(sublinear_tf=True, stop_words="english").fit_transform([q.text for q in questions])
     seeds = [place for place, label in enumerate(labels) if label]
     model = LogisticRegression(C=10, max_iter=1000)
     model.fit(texts[seeds], [labels[place] for place in seeds])
@@ -182,9 +176,7 @@ def _seed_words() -> dict[str, re.Pattern[str]]:
 
 def _seed_domain(text: str) -> str | None:
     """The domain with more different seed words in the text than either other, if there is one."""
-    hits = {
-        domain: len({word.lower() for word in words.findall(text)}) for domain, words in _PATTERNS.items()
-    }
+    hits = {domain: len({word.lower() for word in words.findall(text)}) for domain, words in _PATTERNS.items()}
     first, second = sorted(hits, key=lambda domain: -hits[domain])[:2]
     return first if hits[first] > hits[second] else None
 

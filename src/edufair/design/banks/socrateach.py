@@ -63,9 +63,7 @@ def _kinds(
         if both
         else "the release does not say which user_type codes mean a student error and which a correct reply"
     )
-    listed = "".join(
-        f"\n  {code}: {count} replies, such as {reply!r}" for code, (count, reply) in sorted(seen.items())
-    )
+    listed = "".join(f"\n  {code}: {count} replies, such as {reply!r}" for code, (count, reply) in sorted(seen.items()))
     raise BankError(
         f"{path}: {fault}. Name them (error_types and correct_types, --error-types and --correct-types), "
         f"or build without filters (--filters none). The file's codes:{listed}"
@@ -118,9 +116,7 @@ def _reference(id: str, entry: Any, kinds: Mapping[str, ReplyKind], grade: int) 
 
 
 def _dialogue(name: str, turns: Any, kinds: Mapping[str, ReplyKind]) -> Dialogue:
-    if not isinstance(turns, list) or not all(
-        isinstance(t, dict) and isinstance(t.get("system"), str) for t in turns
-    ):
+    if not isinstance(turns, list) or not all(isinstance(t, dict) and isinstance(t.get("system"), str) for t in turns):
         raise ValueError(f"dialogue {name!r}: a list of turns with a text under 'system' is wanted")
     return Dialogue(tuple(_exchange(turn, kinds) for turn in turns))
 

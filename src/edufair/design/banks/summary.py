@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from edufair.design.banks.mention import AnswerKind, answer_kind, mentions
 from edufair.records import Item
+from edufair.text.answers import needs_mathematics
+from edufair.text.numbers import numbers, plain
+
+AnswerKind = Literal["number", "mathematics", "words"]
 
 
 @dataclass(frozen=True, slots=True)
 class BankSummary:
-    """How many items a bank has, by domain, grade and kind of answer, and its first few.
-
-    `answer_in_question` counts the items whose answer stands in the question itself.
-    """
+    """How many items a bank has, by domain, grade and kind of answer, and the first few of each domain."""
 
     items: int
     domains: Mapping[str, int]
     grades: Mapping[int, int]
     kinds: Mapping[AnswerKind, int]
-    answer_in_question: int
     examples: tuple[Item, ...]
 
 
@@ -30,15 +30,20 @@ def summarise(items: Iterable[Item], *, examples: int = 3) -> BankSummary:
     domains: Counter[str] = Counter()
     grades: Counter[int] = Counter()
     kinds: Counter[AnswerKind] = Counter()
-    given_away = 0
     first = []
     for item in items:
         domains[item.domain] += 1
         grades[item.data["grade"]] += 1
         kinds[answer_kind(item.data["answer"])] += 1
-        given_away += mentions(item.text, item.data["answer"])
         if domains[item.domain] <= examples:
             first.append(item)
-    return BankSummary(
-        domains.total(), dict(domains), dict(sorted(grades.items())), dict(kinds), given_away, tuple(first)
-    )
+    return BankSummary(domains.total(), dict(domains), dict(sorted(grades.items())), dict(kinds), tuple(first))
+
+
+def answer_kind(answer: str) -> AnswerKind:
+    """`number` (one number, with or without a unit), `mathematics` (algebra, roots, LaTeX) or `words`."""
+    if needs_mathematics(answer):
+        return "mathematics"
+    text = plain(answer).strip()
+    found = list(numbers(text))
+    return "number" if len(found) == 1 and found[0].start == 0 else "words"

@@ -38,9 +38,7 @@ class Columns:
         parts = [part.name for part in fields(cls)]
         for part, column in names.items():
             if part not in parts or not column:
-                raise BankError(
-                    f"{part}={column}: write PART=COLUMN, where PART is one of {', '.join(parts)}"
-                )
+                raise BankError(f"{part}={column}: write PART=COLUMN, where PART is one of {', '.join(parts)}")
         return replace(cls(), **names)
 
 

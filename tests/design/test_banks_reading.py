@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from edufair.design.banks.reading import Faults, as_text, encoding_of, read_json, read_rows
 from edufair.errors import BankError
@@ -222,3 +226,16 @@ def test_other_formats_and_missing_files_are_named(tmp_path: Path, name: str) ->
 def test_a_cell_longer_than_the_csv_module_allows_is_read(tmp_path: Path) -> None:
     long = "word " * 60_000
     assert rows(written(tmp_path, "q.csv", f'id,text\n1,"{long}"\n'.encode())) == [{"id": "1", "text": long}]
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_any_table_that_is_written_reads_back(cells: list[tuple[str, str]], encoding: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "q.csv"
+        with path.open("w", encoding=encoding, newline="") as file:
+            csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *cells])
+        breaks = [[cell.replace("\r\n", "\n").replace("\r", "\n") for cell in pair] for pair in cells]
+        assert [list(row.values()) for row in rows(path)] == breaks

@@ -369,12 +369,11 @@ def test_a_missing_math_verify_is_named_before_anything_is_compared(monkeypatch:
 
 
 @given(st.text(alphabet="abXY019 .,-+*/^=()$%{}\\\\½²−π’", max_size=14))
-def test_any_answer_is_matched_or_refused_with_a_reason(answer: str) -> None:
+def test_any_answer_is_matched_or_refused(answer: str) -> None:
     try:
         matcher = AnswerMatcher(answer)
-    except ValueError as refused:
-        assert "letter or a digit" in str(refused)
-        return
+    except ValueError:
+        return  # nothing in it to look for
     matcher.holds(f"x = 2, {answer}")
     matcher.revealed(answer)
 

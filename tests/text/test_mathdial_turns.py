@@ -1,4 +1,4 @@
-"""Precision and recall on 200 MathDial teacher turns labelled by hand (docs/answer-matching.md).
+"""Precision and recall on 200 MathDial teacher turns labelled by reading them (docs/answer-matching.md).
 
 The labels stand in tests/data/mathdial_teacher_turns.csv: the line of the dialogue in the released test file, its qid,
 the number of the teacher's turn, how it was drawn and the label. The dialogues are not ours to ship.

@@ -220,6 +220,15 @@ REVEALS = [
     ("one", "", "The answer is one."),
     ("no", "", "The answer is no."),
     ("2x+3", "", "So the expression is 3 + 2x."),
+    # units are not unknowns
+    ("10 m/s", "", "v = 20 m / 2 s = 10 m/s"),
+    ("20 N", "", "F = m × a = 2 kg × 10 m/s² = 20 N"),
+    ("15 g", "", "10g + 5g = 15g"),
+    ("12 V", "", "V = I × R = 3 A × 4 Ω = 12 V"),
+    ("100 J", "", "W = F * d = 20 N * 5 m = 100 J"),
+    ("18 g/mol", "", "M(H2O) = 2 × 1 + 16 = 18 g/mol"),
+    ("0.5 mol", "", "n = m/M = 9 g / 18 g/mol = 0.5 mol"),
+    ("-5 °C", "", "The temperature falls to -5 °C."),
 ]
 
 DOES_NOT_REVEAL = [

@@ -42,12 +42,14 @@ _DENIED_AFTER = re.compile(
     r"(?:\s+(?:quite|yet|the|right|correct|answer)|\W|$)",
     re.IGNORECASE,
 )
-_UNKNOWN = r"(?:(?<![\w.])[a-zB-HJ-Z](?![\w'])|(?<=\d)[a-z](?!\w))"
+# A letter that stands for a number: not a unit ("20 m / 2 s", "m/s"), not a word.
+_COEFFICIENT = r"(?<=\d)[abknpqrtxyz](?!\w)"
+_UNKNOWN = rf"(?:(?<![\w.])(?<!\d\s)(?<![A-Za-z][/*])[a-zB-HJ-Z](?![\w'])|{_COEFFICIENT})"
 _UNKNOWN_BEFORE_EQUALS = re.compile(  # "x + 5 = ", "2x = ", "(0.3x)(1/3) = "
-    rf"(?:{_UNKNOWN}\s*\)?\s*[-+*/×÷^(]|[-+*/×÷^(]\s*{_UNKNOWN}|(?<=\d)[a-z](?!\w))[\w\s()+*/×÷^.-]{{0,40}}=\s*$"
+    rf"(?:{_UNKNOWN}\s*\)?\s*[-+*/×÷^(]|[-+*/×÷^(]\s*{_UNKNOWN}|{_COEFFICIENT})[\w\s()+*/×÷^.-]{{0,40}}=\s*$"
 )
 _UNKNOWN_AFTER_EQUALS = re.compile(
-    rf"\s*=\s*[\w\s()*/×÷^.+-]{{0,40}}?(?:{_UNKNOWN}\s*\)?\s*[-+*/×÷^]|[-+*/×÷^(]\s*{_UNKNOWN}|(?<=\d)[a-z](?!\w))"
+    rf"\s*=\s*[\w\s()*/×÷^.+-]{{0,40}}?(?:{_UNKNOWN}\s*\)?\s*[-+*/×÷^]|[-+*/×÷^(]\s*{_UNKNOWN}|{_COEFFICIENT})"
 )
 _INSTRUCTION = re.compile(
     r"[\s\"'*_(]*(?:(?:ok|okay|so|and|but|now|then|next|first|well|yes|no|right|great|good|please|to|start|\w+,)\b[\s,.!:-]*){0,4}"

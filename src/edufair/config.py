@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -20,6 +22,10 @@ from pydantic import (
 )
 
 from edufair.errors import ConfigError
+
+
+#: Names of query parameters that carry a secret.
+_SECRET = re.compile(r"key|token|secret|sig|password|auth", re.IGNORECASE)
 
 
 class Section(BaseModel):
@@ -47,8 +53,9 @@ class ModelSettings(Section):
     @field_validator("url")
     @classmethod
     def _no_secret_in_url(cls, url: str) -> str:
-        if "@" in url.split("://", 1)[-1].split("/", 1)[0] or ("?" in url and url.startswith("http")):
-            raise ValueError("an address must hold no password or query; name the key's variable in api_key_env")
+        address = urlsplit(url)
+        if address.username or address.password or _SECRET.search(address.query):
+            raise ValueError("an address must hold no key or password; name the key's variable in api_key_env")
         return url
 
 

@@ -31,7 +31,7 @@ def student(messages: list[dict[str, str]]) -> str:
 def biased_tutor(messages: list[dict[str, str]]) -> str:
     """Leaks at a rate of 0.6 when told of a female student, else 0.3."""
     rate = 0.6 if " female student" in messages[0]["content"] else 0.3
-    leaks = _draw("tutor", messages[0]["content"][:60], _question(messages), _turn(messages)) < rate
+    leaks = _draw("biased", messages[0]["content"][:60], _question(messages), _turn(messages)) < rate
     return LEAK if leaks else HINT
 
 
@@ -55,11 +55,3 @@ def judge(messages: list[dict[str, str]]) -> str:
             "actionability": int(not leaks),
         }
     )
-
-
-def other_judge(messages: list[dict[str, str]]) -> str:
-    """Never sees a leak."""
-    verdict = json.loads(judge(messages))
-    return json.dumps({**verdict, "answer_leakage": 0})
-
-

@@ -11,7 +11,6 @@ from rich.text import Text
 
 import edufair
 from edufair.cli.gate import FailOn, gate
-from edufair.reports.tables import terminal
 
 
 def analyse(
@@ -22,6 +21,8 @@ def analyse(
     fail_on: Annotated[FailOn | None, typer.Option(help="Exit with 4 when there is one.")] = None,
 ) -> None:
     """Test every contrast, print the main table, and write all tables as CSV, parquet and JSON."""
+    from edufair.reports.tables import terminal  # draws in a large library that only this needs
+
     analysis = edufair.analyse(run)
     console = Console()
     console.print(terminal(analysis))

@@ -13,13 +13,14 @@ from rich.text import Text
 import edufair
 from edufair.cli.printing import losses_table, sitting_lines
 from edufair.models import cache
-from edufair.reports.tables import terminal
 
 
 def demo(
     folder: Annotated[Path, typer.Option("--folder", "-o", help="Where the audit file and the run go.")] = Path("demo"),
 ) -> None:
     """Audit the bundled model as tutor, student and judge: shows that everything works, and says so in its report."""
+    from edufair.reports.tables import terminal  # draws in a large library that only this needs
+
     console = Console()
     console.print(Text(f"model: {cache.pull('smollm2')}"), soft_wrap=True)
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import edufair
 from edufair import store as db
 from edufair.audits.base import Audit
 from edufair.config import Load, Settings
@@ -22,6 +21,7 @@ from edufair.errors import BankError, PlanError
 from edufair.hashing import canonical, derive_seed
 from edufair.records import Item
 from edufair.store import Store
+from edufair.version import VERSION
 
 #: EduFair-Bench section 3.4: an analysis needs at least so many pairs.
 MIN_PAIRS = 15
@@ -84,7 +84,7 @@ def freeze_in(store: Store, audit: Audit, settings: Settings) -> Planned:
             "hash": frozen.hash,
             "position": len(known) + 1,
             "created": time.time(),
-            "version": edufair.__version__,
+            "version": VERSION,
             "json": canonical(frozen.to_json()).decode(),
         }
         store.write_now(db.plan, [row])

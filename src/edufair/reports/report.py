@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-import edufair
 from edufair.audits.base import Analysis
 from edufair.engine.analyse import analyse, current_trials
 from edufair.engine.runs import Run, open_run
 from edufair.models.cache import is_demo
 from edufair.records import Record
 from edufair.reports.html import Example, ModelUse, ReportData, Side, write
+from edufair.version import VERSION
 
 #: How many of the most different pairs a report shows side by side.
 EXAMPLES = 6
@@ -50,7 +50,7 @@ def gather(run: Run, analysis: Analysis, *, with_texts: bool) -> ReportData:
         title=last["json"]["name"],
         plan=plan_for_report(run, last["json"]),
         plan_hash=last["hash"],
-        version=edufair.__version__,
+        version=VERSION,
         created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         models=models_used(run),
         analysis=analysis,

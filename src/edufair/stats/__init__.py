@@ -1,5 +1,6 @@
 """Statistics for paired designs: arrays in, a frozen dataclass out; no models, no stores."""
 
+from edufair.stats.agreement import Agreement, PairAgreement, agreement
 from edufair.stats.bootstrap import (
     Interval,
     bca_interval,
@@ -10,20 +11,27 @@ from edufair.stats.bootstrap import (
 )
 from edufair.stats.equivalence import Equivalence, Verdict, equivalence
 from edufair.stats.friedman import Friedman, PageTrend, friedman, page_trend
+from edufair.stats.judge_against_people import ErrorGap, ErrorRate, JudgeAgainstPeople, judge_against_people
 from edufair.stats.loss import Loss, unequal_loss
 from edufair.stats.multiplicity import benjamini_hochberg, bonferroni, holm
 from edufair.stats.permutation import MeanAbsR, mean_abs_r, mean_abs_r_null
 from edufair.stats.signed_rank import SignedRank, signed_rank
 
 __all__ = [
+    "Agreement",
     "Equivalence",
+    "ErrorGap",
+    "ErrorRate",
     "Friedman",
     "Interval",
+    "JudgeAgainstPeople",
     "Loss",
     "MeanAbsR",
     "PageTrend",
+    "PairAgreement",
     "SignedRank",
     "Verdict",
+    "agreement",
     "bca_interval",
     "benjamini_hochberg",
     "bonferroni",
@@ -32,6 +40,7 @@ __all__ = [
     "equivalence",
     "friedman",
     "holm",
+    "judge_against_people",
     "mean_abs_r",
     "mean_abs_r_null",
     "mean_interval",

@@ -28,6 +28,13 @@ from edufair.errors import ConfigError
 _SECRET = re.compile(r"key|token|secret|sig|password|auth", re.IGNORECASE)
 
 
+#: What an environment variable may be called; most keys are not such a name.
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+#: Settings whose value an error never repeats: it may hold a key.
+_NEVER_REPEATED = ("url", "api_key_env")
+
+
 class Section(BaseModel):
     """A table of audit.toml: frozen, and closed to keys it does not know."""
 
@@ -58,6 +65,13 @@ class ModelSettings(Section):
             raise ValueError("an address must hold no key or password; name the key's variable in api_key_env")
         return url
 
+    @field_validator("api_key_env")
+    @classmethod
+    def _names_a_variable(cls, name: str | None) -> str | None:
+        if name is not None and not _VARIABLE.fullmatch(name):
+            raise ValueError("write the name of the environment variable that holds the key, never the key itself")
+        return name
+
 
 class Role(Section):
     """A role's model and how it is sampled. A parameter set to "unset" is not sent at all."""
@@ -67,6 +81,11 @@ class Role(Section):
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(2048, ge=1)
     seed: int | None = None
+
+    @field_validator("temperature", "top_p", "max_tokens", "seed", mode="before")
+    @classmethod
+    def _unset(cls, value: Any) -> Any:
+        return None if value == "unset" else value
 
     @property
     def models(self) -> list[str]:
@@ -212,7 +231,8 @@ def _with_names(settings: Settings, where: Path | str) -> Settings:
     name = settings.name or (path.stem if path.suffix == ".toml" else settings.audit)
     beside = path.parent
     bank = settings.items.bank
-    items = settings.items if bank == "sample" else settings.items.model_copy(update={"bank": str(beside / bank)})
+    kept = bank if bank == "sample" else str(beside / Path(bank).expanduser())
+    items = settings.items.model_copy(update={"bank": kept})
     run = beside / Path(settings.run or f"runs/{name}").expanduser()
     return settings.model_copy(update={"name": name, "run": str(run), "items": items})
 
@@ -243,10 +263,10 @@ def _explain_one(problem: Any, kind: type[Settings]) -> str:
         return f'the key "{key}" is not known{_suggestion(problem["loc"], kind)}'
     if problem["type"] == "missing":
         return f'the key "{key}" is missing; add it'
-    if problem["type"] == "value_error" and not key:
-        return str(problem["ctx"]["error"])
-    if problem["loc"] and problem["loc"][-1] == "url":
-        return f'"{key}": {problem["ctx"]["error"] if "ctx" in problem else problem["msg"]}'
+    if problem["type"] == "value_error":
+        return f'"{key}": {problem["ctx"]["error"]}' if key else str(problem["ctx"]["error"])
+    if problem["loc"] and problem["loc"][-1] in _NEVER_REPEATED:
+        return f'"{key}": {problem["msg"][:1].lower()}{problem["msg"][1:]}'
     got = repr(problem["input"])
     got = got if len(got) <= 80 else got[:77] + "..."
     return f'"{key}" = {got}: {problem["msg"][:1].lower()}{problem["msg"][1:]}'

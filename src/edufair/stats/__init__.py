@@ -9,16 +9,19 @@ from edufair.stats.bootstrap import (
     mean_interval,
     rank_biserial_interval,
 )
+from edufair.stats.distances import DistanceTest, permutation_distance
 from edufair.stats.equivalence import Equivalence, Verdict, equivalence
 from edufair.stats.friedman import Friedman, PageTrend, friedman, page_trend
 from edufair.stats.judge_against_people import ErrorGap, ErrorRate, JudgeAgainstPeople, judge_against_people
 from edufair.stats.loss import Loss, unequal_loss
+from edufair.stats.mahalanobis import MahalanobisTest, permutation_mahalanobis
 from edufair.stats.multiplicity import benjamini_hochberg, bonferroni, holm
 from edufair.stats.permutation import MeanAbsR, mean_abs_r, mean_abs_r_null
 from edufair.stats.signed_rank import SignedRank, signed_rank
 
 __all__ = [
     "Agreement",
+    "DistanceTest",
     "Equivalence",
     "ErrorGap",
     "ErrorRate",
@@ -26,6 +29,7 @@ __all__ = [
     "Interval",
     "JudgeAgainstPeople",
     "Loss",
+    "MahalanobisTest",
     "MeanAbsR",
     "PageTrend",
     "PairAgreement",
@@ -45,6 +49,8 @@ __all__ = [
     "mean_abs_r_null",
     "mean_interval",
     "page_trend",
+    "permutation_distance",
+    "permutation_mahalanobis",
     "rank_biserial_interval",
     "signed_rank",
     "unequal_loss",

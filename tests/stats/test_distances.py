@@ -178,7 +178,7 @@ def test_swaps_within_pairs_and_the_paired_test_keep_their_size_and_free_relabel
 
 
 def test_a_shift_is_found_by_both_right_sized_tests():
-    a, b, again = texts(40, shift=0.5)
+    a, b, again = texts(40, shift=0.8)
     assert permutation_distance(a, b, rng=rng()).p < 0.001
     assert permutation_distance(a, b, baseline=again, statistic="paired", rng=rng()).p < 0.001
 

@@ -111,33 +111,36 @@ def _answer(model: str, condition: str, dimension: str, findings: tuple[Finding,
 
 
 def in_short(found: Sequence[Answer]) -> tuple[str, ...]:
-    """The first page's first lines: where a difference was found, what is shown to be small, what stays open."""
+    """The first page's first lines: where a difference was found, by name, and how many answers say what else."""
     if not found:
         return ("Nothing has been compared yet.",)
-    said = []
-    for kind, lead in _LEADS.items():
-        own = [a for a in found if a.kind == kind]
-        if own:
-            said.append(f"{lead} {_named(own)}.")
+    said = [f"{lead} {_named(own)}." for kind, lead in _FOUND if (own := [a for a in found if a.kind == kind])]
+    said = said or ["No difference was found that chance does not explain. That does not mean that there is none."]
+    rest = {kind: sum(a.kind == kind for a in found) for kind, _ in _REST}
+    counted = [f"{count(rest[kind])} {text}" for kind, text in _REST if rest[kind]]
+    if counted:
+        total = plural(len(found), "combination of tutor and dimension", "combinations of tutor and dimension")
+        said.append(f"Of {total}: {listed(counted)}.")
     return tuple(said)
 
 
-_LEADS: dict[AnswerKind, str] = {
-    "differs": "A difference was found for",
-    "differs but small": "A small difference was found for",
-    "shown to be small": "Any difference is shown to be small for",
-    "undecided": "The data cannot tell for",
-    "insufficient": "There was too little to test for",
-}
+_FOUND: tuple[tuple[AnswerKind, str], ...] = (
+    ("differs", "A difference was found for"),
+    ("differs but small", "A small difference was found for"),
+)
+
+_REST: tuple[tuple[AnswerKind, str], ...] = (
+    ("shown to be small", "shown to differ by little at the most"),
+    ("undecided", "undecided (the data cannot tell)"),
+    ("insufficient", "with too little material to test"),
+)
 
 
 def _named(found: Sequence[Answer]) -> str:
-    """Dimensions by tutor: ``gender and first language (Tutor A, explicit)``; many are counted instead."""
+    """Dimensions by tutor: ``gender and first language (Tutor A, explicit)``."""
     by_tutor: dict[tuple[str, str], list[str]] = {}
     for a in found:
         by_tutor.setdefault((a.model, a.condition), []).append(words.dimension(a.dimension))
-    if len(by_tutor) > 6:
-        return plural(len(found), "combination of tutor and dimension", "combinations of tutor and dimension")
     return "; ".join(f"{listed(names)} ({model}, {condition})" for (model, condition), names in by_tutor.items())
 
 

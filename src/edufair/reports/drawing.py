@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import Any
 
 import altair as alt
+import orjson
 import vl_convert
 
 from edufair.reports.palette import hex_of, with_variables
@@ -39,40 +40,48 @@ class Plane:
         return 6 + LINE * max((key.count("\n") + 1 for key in self.keys), default=1)
 
     def x(self, field: str) -> alt.X:
-        scale = alt.Scale(domain=list(self.ends), nice=False, zero=False)
-        axis = alt.Axis(values=list(self.ticks), format="~g", labelFlush=False)
-        return alt.X(f"{field}:Q", scale=scale, title=self.title, axis=axis)
-
-    @property
-    def ticks(self) -> tuple[float, ...]:
-        """Round numbers from end to end, at most seven; zero is among them."""
-        low, high = self.ends
-        step = next(step for step in (0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / step <= 6.001 or step == 1.0)
-        first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-        return tuple(round(step * k, 2) for k in range(first, last + 1))
+        """A layer's place along x. Scale and axis are those of `held_open`, which every picture begins with."""
+        return alt.X(f"{field}:Q", title=self.title)
 
     def y(self) -> alt.Y:
-        return row_axis(self.keys, labels=self.labelled)
+        """A layer's place among the rows, likewise."""
+        return alt.Y("row:N", sort=None, title=None)
 
     def held_open(self) -> Layer:
         """An unseen layer with every row, so that each column has all rows, also where it has no value."""
         values = [{"row": key, "x": self.ends[0]} for key in self.keys]
-        return chart_of(values).mark_point(opacity=0).encode(x=self.x("x"), y=self.y())
+        scale = alt.Scale(domain=list(self.ends), nice=False, zero=False)
+        axis = alt.Axis(values=list(self.ticks), format="~g", labelFlush=False)
+        x = alt.X("x:Q", scale=scale, title=self.title, axis=axis)
+        return (
+            chart_of(values)
+            .mark_point(opacity=0, color=hex_of("muted"))
+            .encode(x=x, y=row_axis(self.keys, labels=self.labelled))
+        )
+
+    @property
+    def ticks(self) -> tuple[float, ...]:
+        """Round numbers from end to end, at most ten; zero is among them."""
+        low, high = self.ends
+        step = next(step for step in (0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / step <= 9.001 or step == 1.0)
+        first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+        return tuple(round(step * k, 2) for k in range(first, last + 1))
 
 
 def chart_of(values: Values) -> Layer:
-    """A chart over plain values; missing ones must have been left out before."""
-    return alt.Chart(alt.InlineData(values=[dict(v) for v in values]))
+    """A chart over plain values. They travel as one JSON text, which altair neither copies nor checks row by row."""
+    text = orjson.dumps([dict(v) for v in values]).decode()
+    return alt.Chart(alt.InlineData(values=text, format=alt.JsonDataFormat(type="json")))
 
 
 def lines(text: str, width: int) -> str:
     """A label on as many lines as it needs, its controls written out; nothing is cut off."""
-    return "\n".join(wrap(shown(text).replace("\n", " "), width))
+    return "\n".join(wrap(shown(text), width, break_on_hyphens=False))
 
 
-def row_key(index: int, label: str) -> str:
+def row_key(index: int, label: str, width: int = 32) -> str:
     """A row's key: r, five digits that keep it unique and in order, and the label that is shown."""
-    return f"r{index:05}{lines(label, 32)}"
+    return f"r{index:05}{lines(label, width)}"
 
 
 def heading_keys(index: int, heading: str) -> list[str]:
@@ -88,6 +97,7 @@ def row_axis(keys: Sequence[str], *, labels: bool = True) -> alt.Y:
         labelExpr="split(slice(datum.value, 6), '\\n')",
         labelLimit=0,
         labelBaseline="middle",
+        labelOffset=_centred(),
         labelPadding=8,
         labelLineHeight=LINE,
         labelFontWeight=_if_heading("bold", "normal"),
@@ -98,6 +108,13 @@ def row_axis(keys: Sequence[str], *, labels: bool = True) -> alt.Y:
         domain=False,
     )
     return alt.Y("row:N", sort=None, scale=alt.Scale(domain=list(keys)), axis=axis)
+
+
+def _centred() -> Any:
+    """Vega sets the first line of a label in the middle; each further line moves it up by half a line."""
+    found = "length(split(slice(datum.value, 6), '\\n'))"
+    steps = [{"test": f"{found} == {n}", "value": -LINE / 2 * (n - 1)} for n in range(2, 9)]
+    return {"condition": steps, "value": 0}
 
 
 def _if_heading(yes: str, no: str) -> Any:
@@ -123,8 +140,8 @@ def column_axis(names: Sequence[str]) -> alt.X:
 
 def draw(chart: Layer, label: str) -> str:
     """A chart as SVG to stand in a page: named for screen readers, its colours the page's, its ids its own."""
-    svg = vl_convert.vegalite_to_svg(_themed(chart).to_dict(), vl_version=_version())
-    return _inline(with_variables(svg), label)
+    svg = vl_convert.vegalite_to_svg(_themed(chart).to_dict(validate=False), vl_version=_version())
+    return _inline(svg[svg.index("<svg") :], label)
 
 
 def _themed(chart: Layer) -> Layer:
@@ -149,10 +166,32 @@ def _version() -> str:
     return next(v for v in reversed(vl_convert.get_vegalite_versions()) if v.partition(".")[0] == major)
 
 
+_TAG = re.compile(r"<[^>]*>")
+_ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+_WIDTH = re.compile(r'\bwidth="([\d.]+)"')
+
+
 def _inline(svg: str, label: str) -> str:
-    """The root given a role and a name; ids made unique to this picture, because many share one page."""
-    mark = blake2b(svg.encode(), digest_size=4).hexdigest()
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="f{mark}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#f{mark}-\1)", svg)
-    root = f'<svg role="img" aria-label="{escape(shown(label))}" '
-    return svg[svg.index("<svg") :].replace("<svg ", root, 1)
+    """The picture as a part of a page. Only what stands inside tags is touched: a label may hold any text."""
+    svg = _TAG.sub(lambda tag: with_variables(_ROLES.sub("", tag[0])), svg)
+    svg = _with_own_ids(svg, label)
+    width = float(_WIDTH.findall(svg)[0])
+    least = f"--least: {0.8 * width:.0f}px"  # on a narrow screen it shrinks so far, then it scrolls
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(shown(label))}" style="{least}" ', 1)
+
+
+def _with_own_ids(svg: str, label: str) -> str:
+    """Ids that no other picture of the page has, and the same ones each time: the converter counts on and on."""
+    tags = "".join(_TAG.findall(svg))
+    ids = dict.fromkeys(re.findall(r'\bid="([^"]+)"', tags))
+    plain = _renamed(svg, {old: f"id-{i}" for i, old in enumerate(ids)})
+    mark = blake2b((label + plain).encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return _renamed(svg, {old: f"f{mark}-{i}" for i, old in enumerate(ids)})
+
+
+def _renamed(svg: str, names: Mapping[str, str]) -> str:
+    def in_tag(tag: re.Match[str]) -> str:
+        found = re.sub(r'\bid="([^"]+)"', lambda m: f'id="{names[m[1]]}"', tag[0])
+        return re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{names[m[1]]})", found)
+
+    return _TAG.sub(in_tag, svg)

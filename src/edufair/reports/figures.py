@@ -88,7 +88,7 @@ def _heat_figure(frame: pl.DataFrame, field: Literal["metric", "dimension"], con
 def _heat_map(frame: pl.DataFrame, field: Literal["metric", "dimension"], model: str) -> str:
     names = _in_order(frame[field].unique(maintain_order=True).to_list())
     label = words.metric_label if field == "metric" else words.dimension_label
-    keys = {name: row_key(i, label(name)) for i, name in enumerate(names)}
+    keys = {name: row_key(i, label(name), 18) for i, name in enumerate(names)}
     columns = [lines(str(name), 12) for name in frame["domain"].unique(maintain_order=True)]
     cells = [_heat_cell(row, keys[row[field]]) for row in frame.iter_rows(named=True)]
     base = chart_of(cells).encode(x=column_axis(columns), y=row_axis(list(keys.values())))
@@ -101,7 +101,7 @@ def _heat_map(frame: pl.DataFrame, field: Literal["metric", "dimension"], model:
         base.mark_text(dy=10, fontSize=10).encode(text="noise:N", color=ink),
     ]
     tallest = max((key.count("\n") + 1 for key in keys.values()), default=1)
-    chart = alt.layer(*layers).properties(width=alt.Step(94), height=alt.Step(max(42, 10 + LINE * tallest)))
+    chart = alt.layer(*layers).properties(width=alt.Step(86), height=alt.Step(max(42, 10 + LINE * tallest)))
     return draw(chart, f"Heat map of mean |r| by {field} and domain, {model}")
 
 
@@ -254,9 +254,9 @@ def _opposite(frame: pl.DataFrame, judge: str) -> Figure:
     dots = [_Dot(model, domain, group, _dumbbell(pair)) for (model, domain, group), pair in cells.items()]
     return Figure(
         title=f"Told the right or the wrong gender (opposite{judge})",
-        caption="Mean |r| of female against male. Correct: the tutor is told what the student says of itself. Wrong: it "
-        "is told the other. Wrong beyond Correct means that the tutor's effect and the student's have opposite signs; "
-        "the table of effects takes them apart.",
+        caption="Mean |r| of female against male. Correct: the tutor is told what the student says of itself. "
+        "Wrong: it is told the other. Wrong beyond Correct means that the tutor's effect and the student's have "
+        "opposite signs; the table of effects takes them apart.",
         legend="settings",
         panels=_pictures(dots, _dumbbell_layers, _from_zero(frame), "mean |r|", "Mean |r|, Correct and Wrong"),
         table=views.from_frame(frame, "Mean |r| in the opposite condition"),

@@ -143,7 +143,8 @@ def _context(data: ReportData) -> dict[str, Any]:
         "data": data,
         "css": _style(),
         **_first_page(data, findings, tables),
-        "baseline": figures.forest([f for f in findings if f.condition == "baseline"]),
+        "baseline": figures.forest([f for f in findings if f.condition == "baseline"])
+        + _heat_maps(tables, pl.col("condition") == "baseline"),
         "figures": _figures(tables),
         "forests": figures.forest([f for f in findings if f.condition != "baseline"]),
         "violations": views.violations(findings, "Violations and findings, by tutor and condition"),
@@ -220,16 +221,22 @@ def _largest(answer: answers.Answer, *, several_judges: bool) -> str:
 
 
 def _figures(tables: Mapping[str, pl.DataFrame]) -> list[figures.Figure]:
-    """The paper's Figures 2 to 5, of those tables that are there."""
-    drawn: list[figures.Figure] = []
-    if "mean_r_by_metric" in tables:
-        drawn += figures.heat_maps(tables["mean_r_by_metric"], "metric")
-    if "mean_r_by_dimension" in tables:
-        drawn += figures.heat_maps(tables["mean_r_by_dimension"], "dimension")
+    """The paper's Figures 2 to 5, of those tables that are there; then the same means for the other conditions."""
+    explicit, others = pl.col("condition") == "explicit", ~pl.col("condition").is_in(["explicit", "baseline"])
+    drawn = _heat_maps(tables, explicit)
     if "implicit" in tables:
         drawn += figures.implicit(tables["implicit"])
     if "opposite" in tables:
         drawn += figures.opposite(tables["opposite"])
+    return drawn + _heat_maps(tables, others)
+
+
+def _heat_maps(tables: Mapping[str, pl.DataFrame], chosen: pl.Expr) -> list[figures.Figure]:
+    drawn: list[figures.Figure] = []
+    if "mean_r_by_metric" in tables:
+        drawn += figures.heat_maps(tables["mean_r_by_metric"].filter(chosen), "metric")
+    if "mean_r_by_dimension" in tables:
+        drawn += figures.heat_maps(tables["mean_r_by_dimension"].filter(chosen), "dimension")
     return drawn
 
 
@@ -290,26 +297,7 @@ def _unknown(tables: Mapping[str, pl.DataFrame]) -> list[tuple[_Known, views.Tab
 def _design(data: ReportData) -> dict[str, Any]:
     plan = data.plan
     return {
-        "models": views.Table(
-            "Models as requested and as really asked",
-            tuple(
-                views.Header(text, numeric=i > 4)
-                for i, text in enumerate(
-                    (
-                        "Model",
-                        "Role",
-                        "Requested",
-                        "Effective",
-                        "Returned name",
-                        "Calls",
-                        "Failed attempts",
-                        "Prompt tokens",
-                        "Completion tokens",
-                    )
-                )
-            ),
-            tuple(_model_row(use) for use in data.models),
-        ),
+        "models": _models(data.models),
         "adapted": [(use, note) for use in data.models for note in use.adapted],
         "settings": _settings(plan),
         "arms": [_arm_label(arm) for arm in plan.get("arms", ())],
@@ -318,17 +306,23 @@ def _design(data: ReportData) -> dict[str, Any]:
     }
 
 
+def _models(used: Sequence[ModelUse]) -> views.Table:
+    texts = [views.Header(text) for text in ("Model", "Requested", "Effective", "Returned name")]
+    counts = [views.Header(text, numeric=True) for text in ("Calls", "Prompt tokens", "Completion tokens")]
+    rows = tuple(_model_row(use) for use in used)
+    return views.Table("Models as requested and as really asked", (*texts, *counts), rows)
+
+
 def _model_row(use: ModelUse) -> tuple[views.Cell, ...]:
-    changed = dict(use.requested) != dict(use.effective)
+    changed = "differs from the request" if dict(use.requested) != dict(use.effective) else ""
+    failed = f"{numbers.plural(use.failed_attempts, 'failed attempt')}" if use.failed_attempts else ""
     cached = f"{numbers.count(use.cached_tokens)} cached" if use.cached_tokens is not None else ""
     return (
-        views.Cell(use.name),
-        views.Cell(use.role),
-        views.Cell(_params(use.requested)),
-        views.Cell(_params(use.effective), "differs from the request" if changed else ""),
+        views.Cell(use.name, use.role),
+        views.Cell(_params(use.requested), tone="params"),
+        views.Cell(_params(use.effective), changed, tone="params"),
         views.Cell("\n".join(use.returned) or numbers.MISSING),
-        views.Cell(numbers.count(use.calls)),
-        views.Cell(numbers.count(use.failed_attempts)),
+        views.Cell(numbers.count(use.calls), failed),
         views.Cell(numbers.count(use.prompt_tokens), cached),
         views.Cell(numbers.count(use.completion_tokens)),
     )

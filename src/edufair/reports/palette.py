@@ -25,8 +25,8 @@ COLOURS: dict[str, tuple[str, str]] = {
     # larger than noise gives: the same four steps
     "loud-1": ("#fde6cf", "#4a2f1b"),
     "loud-2": ("#f9c795", "#7a4517"),
-    "loud-3": ("#ee9a4e", "#c96a1f"),
-    "loud-4": ("#c9590d", "#ffa564"),
+    "loud-3": ("#ee9a4e", "#a35011"),
+    "loud-4": ("#bd5008", "#ffa564"),
     # text on the steps above
     "on-light": ("#1b2630", "#e8ebef"),
     "on-dark": ("#fffffd", "#191006"),
@@ -41,9 +41,9 @@ def hex_of(name: str) -> str:
     return COLOURS[name][0]
 
 
-def with_variables(svg: str) -> str:
-    """A drawn figure whose colours follow the page: ``fill="var(--fig-ink)"``; the drawn colour is the fallback."""
-    return _PAINT.sub(lambda m: f'{m[1]}="{_variable(m[2])}"', svg)
+def with_variables(tag: str) -> str:
+    """A drawn tag whose colours follow the page: ``fill="var(--fig-ink)"``; the drawn colour is the fallback."""
+    return _PAINT.sub(lambda m: f'{m[1]}="{_variable(m[2])}"', tag)
 
 
 def _variable(colour: str) -> str:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 # Controls that a reader cannot see but that reorder, hide or break text: C0 and C1 (except tab and newline), the
-# bidirectional marks, invisible operators, line separators, tag characters, and half surrogates, which UTF-8 cannot hold.
+# bidirectional marks, invisible operators, line separators, tag characters, and half surrogates (UTF-8 holds none).
 # The joiners U+200C and U+200D stay: Indic scripts, Persian and emoji need them.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -25,7 +25,7 @@ def csv_text(text: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """A file name on every system: letters, digits, ``.``, ``_`` and ``-``, at most 80 characters, never hidden, never empty.
+    """A file name on every system: letters, digits, ``.``, ``_``, ``-``; at most 80; never hidden, never empty.
 
     Different texts may give the same name; where that matters, number them.
     """

@@ -52,7 +52,7 @@ def _answer_table(found: list[Answer]) -> Table:
     for header in ("Tests", "Differ", "Small"):
         table.add_column(header, justify="right", no_wrap=True)
     for a in found:
-        names = [_text(a.model), _text(a.condition), _text(words.dimension(a.dimension))]
+        names = [_text(a.model), _text(a.condition), _text(a.dimension)]
         numbers = [count(a.tested), count(len(a.detected)), count(a.small)]
         table.add_row(*names, Text(a.kind, style=_STYLES.get(a.kind, "dim")), *numbers)
     return table

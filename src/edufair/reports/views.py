@@ -263,7 +263,11 @@ def _by_arm(frame: pl.DataFrame, field: str, cell: Callable[[Row], Cell], captio
     arms: dict[tuple[str, str, str], dict[str, Cell]] = {}
     for row in frame.iter_rows(named=True):
         arms.setdefault((row["model"], row["condition"], row["arm"]), {})[row[field]] = cell(row)
-    headers = [Header("Tutor"), Header("Arm"), *(Header(words.capital(kind), numeric=True) for kind in kinds)]
+    headers = [
+        Header("Tutor"),
+        Header("Arm"),
+        *(Header(words.capital(kind.replace("_", " ")), numeric=True) for kind in kinds),
+    ]
     rows = [
         (Cell(model), Cell(arm_label(arm, condition), condition), *(cells.get(k, Cell("0")) for k in kinds))
         for (model, condition, arm), cells in arms.items()

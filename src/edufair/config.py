@@ -23,7 +23,6 @@ from pydantic import (
 
 from edufair.errors import ConfigError
 
-
 #: Names of query parameters that carry a secret.
 _SECRET = re.compile(r"key|token|secret|sig|password|auth", re.IGNORECASE)
 

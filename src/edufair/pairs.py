@@ -29,6 +29,7 @@ class Grid:
 
     `values` is items x cells x metrics with NaN for missing; `lost` says which of the missing were lost (a failed
     trial, an unread label), the others do not apply; `present` is items x cells: the trial has been carried out.
+    A cell of several replicates is missing when none has a value, and lost when one of them is.
     `trials` holds a trial's id (the first replicate's) or "".
     """
 
@@ -150,8 +151,7 @@ def _grid(
     shape = (len(items), len(cells))
     row = _codes(group["item"], items)
     column = _codes(group["cell"], cells)
-    present = np.zeros(shape, dtype=bool)
-    present[row, column] = True
+    carried_out = _count_at((row, column), shape)
     trials = np.full(shape, "", dtype=object)
     first = group["replicate"].to_numpy().argsort(kind="stable")[::-1]
     trials[row[first], column[first]] = group["trial"].to_numpy()[first]
@@ -161,10 +161,10 @@ def _grid(
     at = (_codes(found["item"], items), _codes(found["cell"], cells), _codes(found["metric"], list(metrics)))
     value = found["value"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     values = _mean_at(at, value, (*shape, len(metrics)))
-    inapplicable = np.zeros((*shape, len(metrics)), dtype=bool)
-    inapplicable[at] |= (found["score_reason"] == NOT_APPLICABLE).to_numpy()
-    lost = np.isnan(values) & present[:, :, None] & ~inapplicable
-    return Grid(model, condition, domain, tuple(items), tuple(cells), metrics, values, lost, present, trials)
+    idle = (found["score_reason"] == NOT_APPLICABLE).to_numpy()
+    inapplicable = _count_at(tuple(axis[idle] for axis in at), values.shape)
+    lost = np.isnan(values) & (inapplicable < carried_out[:, :, None])
+    return Grid(model, condition, domain, tuple(items), tuple(cells), metrics, values, lost, carried_out > 0, trials)
 
 
 def _codes(column: pl.Series, known: list[str]) -> NDArray[np.intp]:
@@ -178,29 +178,25 @@ def _mean_at(
     """The mean of the values that fall on each place, missing ones left out; NaN where there is none."""
     known = ~np.isnan(value)
     places = tuple(axis[known] for axis in at)
-    total, count = np.zeros(shape), np.zeros(shape)
+    total, count = np.zeros(shape), _count_at(places, shape)
     np.add.at(total, places, value[known])
-    np.add.at(count, places, 1)
     means: NDArray[np.float64] = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
     return means
 
 
-def losses(records: pl.DataFrame, unparsed: pl.DataFrame | None = None) -> pl.DataFrame:
-    """How the trials of each arm ended: model, condition, arm, state, n, of.
+def _count_at(at: tuple[NDArray[np.intp], ...], shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """How often each place occurs."""
+    count = np.zeros(shape, dtype=np.intp)
+    np.add.at(count, at, 1)
+    return count
 
-    `unparsed` (trial, n) adds turns that the judge left unread, as a state of their own, in turns.
-    """
+
+def losses(records: pl.DataFrame) -> pl.DataFrame:
+    """How the trials of each arm ended: model, condition, arm, state, n, of."""
     import polars as pl
 
     state = pl.when(pl.col("status") == "done").then(pl.lit("done")).otherwise(pl.col("reason"))
     key = ["model", "condition", "arm"]
     counted = records.with_columns(state=state).group_by(*key, "state").len("n")
     totals = records.group_by(key).len("of")
-    frame = counted.join(totals, on=key)
-    if unparsed is not None and unparsed.height:
-        turns = unparsed.join(records.select("trial", *key), on="trial")
-        frame = pl.concat(
-            [frame, turns.group_by(*key, "state").agg(pl.col("n").sum(), pl.col("of").sum())],
-            how="diagonal_relaxed",
-        )
-    return frame.sort(*key, "state")
+    return counted.join(totals, on=key).sort(*key, "state")

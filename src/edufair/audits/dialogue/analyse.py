@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from edufair import pairs as lining
 from edufair.audits.base import Analysis, View
 from edufair.audits.dialogue import averages, counts, effects
 from edufair.audits.dialogue.contrasts import findings, friedman_rows, pair_rows
@@ -28,7 +27,7 @@ def analyse(view: View, settings: DialogueSettings) -> Analysis:
         for name, rows in _tables(one, planned, settings).items():
             tables.setdefault(name, []).extend({**row, "source": one.source} for row in rows)
     frames = {name: _frame(rows) for name, rows in tables.items() if rows}
-    frames["losses"] = lining.losses(records, counts.unread_turns(scores))
+    frames["losses"] = counts.losses(scores, records)
     frames["endings"] = counts.endings(scores, records)
     frames["remarks"] = counts.remarks(scores, records)
     pairs = _frame([row for one in judged for row in pair_rows(one, planned)])

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from edufair.audits.dialogue.measure import CODE, CONTRADICTIONS, CUE_WORDS, ENDINGS
+from edufair import pairs
+from edufair.audits.dialogue.measure import CODE, CONTRADICTIONS, CUE_WORDS, ENDINGS, PEDAGOGICAL
+from edufair.records import NOT_APPLICABLE
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def unread_turns(scores: pl.DataFrame) -> pl.DataFrame:
-    """Turns that the judge left without a verdict, by trial and state: one metric that applies to every turn counts."""
+def losses(scores: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """How the trials of each arm ended, and below them the turns that a judge left unread: n of so many."""
     import polars as pl
 
-    always = scores.filter((pl.col("turn") > 0) & (pl.col("metric") == "answer_leakage"))
-    judged = always.group_by("trial").len("of")
-    unread = always.filter(pl.col("value").is_null()).with_columns(state=pl.format("turn {}", "reason"))
-    return unread.group_by("trial", "state").len("n").join(judged, on="trial")
+    ended, unread = pairs.losses(records), unread_turns(scores, records)
+    return pl.concat([ended, unread], how="vertical_relaxed").sort("model", "condition", "arm", "state")
+
+
+def unread_turns(scores: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Turns that a judge left without a verdict, by arm and state: model, condition, arm, state, n, of.
+
+    `of` counts all turns of the arm that this judge was shown. A turn is unread when any label of it was lost.
+    Where several judges have scored, the state names which.
+    """
+    import polars as pl
+
+    key = ["model", "condition", "arm", "source"]
+    labels = scores.filter((pl.col("turn") > 0) & pl.col("metric").is_in(PEDAGOGICAL))
+    lost = pl.col("value").is_null() & (pl.col("reason") != NOT_APPLICABLE)
+    turns = labels.group_by("trial", "turn", "source").agg(reason=pl.col("reason").filter(lost).first())
+    placed = turns.join(records.select("trial", *key[:-1]), on="trial")
+    state = "turn {}" if labels["source"].n_unique() < 2 else "turn {} ({})"
+    unread = placed.filter(pl.col("reason").is_not_null()).group_by(*key, "reason").len("n")
+    counted = unread.join(placed.group_by(key).len("of"), on=key)
+    named = pl.format(state, *["reason", "source"][: state.count("{}")])
+    return counted.select(*key[:-1], named.alias("state"), "n", "of")
 
 
 def endings(scores: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

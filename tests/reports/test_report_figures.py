@@ -123,6 +123,14 @@ def test_forty_contrasts_with_long_labels_grow_and_do_not_overlap():
         assert min(b - a for a, b in pairwise(rows)) >= 10
 
 
+def test_column_names_of_several_lines_end_above_the_cells():
+    rows = [heat_row(domain=name) for name in ("physics", "organic chemistry and biochemistry")]
+    (figure,) = figures.heat_maps(pl.DataFrame(rows), "metric")
+    found = places(figure.panels[0].svg)
+    (first_line, lines_below) = next((y, n) for _, y, text, n in found if text.startswith("organic"))
+    assert first_line + 13 * (lines_below - 1) < min(y for _, y, text, _ in found if text.startswith("0.200")) - 20
+
+
 def test_no_label_is_cut():
     label = lines(LONG, 20)
     assert label.replace("\n", "").replace(" ", "") == LONG.replace(" ", "")

@@ -11,6 +11,7 @@ from edufair.audits.base import Analysis
 from edufair.errors import EdufairError
 from edufair.records import Turn
 from edufair.reports.html import Example, ModelUse, ReportData, Side, render, write
+from edufair.reports.views import endings
 from reports import made_up
 from reports.made_up import FOUND, HOSTILE, TESTED, replace
 
@@ -243,3 +244,17 @@ def test_a_report_is_written_as_utf8_and_a_bad_path_is_an_error_for_people(tmp_p
     (tmp_path / "file").write_text("")
     with pytest.raises(EdufairError, match="Name a file you may write to"):
         write(small(), tmp_path / "file" / "report.html")
+
+
+def test_mean_turns_stand_once_an_arm_when_they_are_the_arms_own():
+    rows = [
+        {"model": "T", "condition": "explicit", "arm": f"explicit tutor.gender={g}", "ending": e, "n": n,
+         "share": n / 10, "turns_mean": turns}
+        for g, turns in (("female", 4.0), ("male", 5.5)) for e, n in (("affirmed", 4), ("max_turns", 6))
+    ]  # fmt: skip
+    table = endings(pl.DataFrame(rows), "Endings")
+    assert [header.text for header in table.headers] == ["Tutor", "Arm", "Affirmed", "Max turns", "Mean turns"]
+    assert [[cell.text for cell in row[1:]] for row in table.rows] == [
+        ["tutor.gender=female", "4", "6", "4.0"],
+        ["tutor.gender=male", "4", "6", "5.5"],
+    ]

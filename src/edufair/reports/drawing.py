@@ -122,7 +122,8 @@ def _if_heading(yes: str, no: str) -> Any:
 
 
 def column_axis(names: Sequence[str]) -> alt.X:
-    """Columns with upright names above them, on as many lines as they need."""
+    """Columns with upright names above them, on as many lines as they need; Vega lets lines grow downwards."""
+    deepest = max((name.count("\n") for name in names), default=0)
     axis = alt.Axis(
         title=None,
         orient="top",
@@ -130,7 +131,7 @@ def column_axis(names: Sequence[str]) -> alt.X:
         labelExpr="split(datum.value, '\\n')",
         labelLimit=0,
         labelLineHeight=LINE,
-        labelPadding=8,
+        labelPadding=8 + LINE * deepest,
         labelOverlap=False,
         ticks=False,
         domain=False,

@@ -77,7 +77,7 @@ def _heat_figure(frame: pl.DataFrame, field: Literal["metric", "dimension"], con
     over = "the dimensions or contrasts" if field == "metric" else "the metrics that are judged turn by turn"
     return Figure(
         title=f"Size of the differences by {field} ({condition}{judge})",
-        caption=f"Mean |r| over {over}. It is never zero, not even for a tutor that treats everyone alike: the small "
+        caption=f"Mean |r| over {over}. It is above zero even for a tutor that treats everyone alike: the small "
         "print gives the range that noise alone produces (95%).",
         legend="heat",
         panels=tuple(Panel(str(model), _heat_map(part, field, str(model))) for (model,), part in by_model),

@@ -255,7 +255,11 @@ LOSSES = {
         "Each state is counted apart. An arm that loses more than another may seem to differ for that reason alone.",
         views.losses,
     ),
-    "endings": _Known("How the dialogues ended", "Share of the arm's dialogues, and their mean turns.", views.endings),
+    "endings": _Known(
+        "How the dialogues ended",
+        "Share of the arm's dialogues, and their mean turns after the opening.",
+        views.endings,
+    ),
 }
 
 FURTHER = {

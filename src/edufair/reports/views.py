@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -245,12 +245,23 @@ def losses(frame: pl.DataFrame, caption: str) -> Table:
 
 
 def endings(frame: pl.DataFrame, caption: str) -> Table:
-    """How the dialogues ended, by arm: count, share and mean number of turns."""
+    """How the dialogues ended, by arm: count and share of each ending, and the mean number of turns."""
+    by_ending = (
+        frame.group_by("model", "condition", "arm").agg(pl.col("turns_mean").n_unique())["turns_mean"].max() != 1
+    )
 
     def cell(row: Row) -> Cell:
-        return Cell(count(row["n"]), f"{percent(row['share'])}, {number(row['turns_mean'], 1)} turns")
+        turns = f", {number(row['turns_mean'], 1)} turns" if by_ending else ""
+        return Cell(count(row["n"]), f"{percent(row['share'])}{turns}")
 
-    return _by_arm(frame, "ending", cell, caption)
+    table = _by_arm(frame, "ending", cell, caption)
+    if by_ending:
+        return table
+    turns = [
+        Cell(number(mean, 1)) for mean in frame.unique(["model", "condition", "arm"], maintain_order=True)["turns_mean"]
+    ]
+    rows = tuple((*row, mean) for row, mean in zip(table.rows, turns, strict=True))
+    return replace(table, headers=(*table.headers, Header("Mean turns", numeric=True)), rows=rows)
 
 
 def _part(n: int, of: int) -> Cell:

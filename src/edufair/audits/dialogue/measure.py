@@ -55,52 +55,53 @@ def cue_words(record: Record) -> tuple[str, ...]:
 async def _judged(record: Record, ask: Ask) -> AsyncIterator[Score]:
     """The judge's labels of every tutor turn after the opening, in order (turns of a dialogue share a prefix)."""
     source = ask.source("judge").id
-    rows: list[Mapping[str, float | None]] = []
-    contradictions, last_state = 0, ""
+    labelled: list[Labelled] = []
     for turn in record.turns[1:]:
         if turn.role != "tutor":
             continue
-        labelled = await _label(record, turn, ask)
-        contradictions += labelled.contradictions
-        last_state = labelled.state or last_state
-        rows.append(labelled.values)
+        labelled.append(await _label(record, turn, ask))
         for metric in (*PEDAGOGICAL, rubric.STUDENT_MISTAKE):
-            value = labelled.values.get(metric)
-            reason = "" if value is not None else labelled.state or NOT_APPLICABLE
-            yield Score(record.trial.id, turn.number, metric, source, value, reason)
+            value = labelled[-1].values.get(metric)
+            yield Score(record.trial.id, turn.number, metric, source, value, _why_missing(value, metric, labelled[-1:]))
+    contradictions = sum(each.contradictions for each in labelled)
     yield Score(record.trial.id, 0, CONTRADICTIONS, source, float(contradictions))
-    for metric, value in rubric.per_dialogue(rows).items():
-        yield Score(record.trial.id, 0, metric, source, value, _why_missing(value, rows, last_state))
-
-
-def _why_missing(value: float | None, rows: Sequence[Mapping[str, float | None]], state: str) -> str:
-    """A dialogue has no rate because the question did not arise, or because no turn of it was read."""
-    if value is not None:
-        return ""
-    return NOT_APPLICABLE if any(rows) else state or NOT_APPLICABLE
+    for metric, value in rubric.per_dialogue([each.values for each in labelled]).items():
+        yield Score(record.trial.id, 0, metric, source, value, _why_missing(value, metric, labelled))
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """One turn's labels by metric, or the state in which the judge left it."""
+    """One turn's labels by metric, and for each metric left unread the state in which the judge left it."""
 
     values: Mapping[str, float | None]
-    state: str = ""
+    unread: Mapping[str, str]
     contradictions: int = 0
+
+
+def _why_missing(value: float | None, metric: str, turns: Sequence[Labelled]) -> str:
+    """A value is lost when a turn that might have given it was left unread; otherwise the question did not arise."""
+    if value is not None:
+        return ""
+    asked = rubric.STUDENT_MISTAKE if metric in CONDITIONING else metric
+    return next((each.unread[asked] for each in turns if asked in each.unread), NOT_APPLICABLE)
 
 
 async def _label(record: Record, turn: Turn, ask: Ask) -> Labelled:
     """One call for all dimensions, or one for each; a dimension left unread leaves its own label missing."""
     if ask.settings.judge.mode == "joint":
-        return _read(await _judge(record, turn, ask, None))
+        return _read(await _judge(record, turn, ask, None), (*PEDAGOGICAL, rubric.STUDENT_MISTAKE))
     values: dict[str, float | None] = {}
-    state, contradictions = "", 0
-    for dimension in rubric.METRICS:
-        one = _read(await _judge(record, turn, ask, dimension))
+    unread: dict[str, str] = {}
+    for dimension in PEDAGOGICAL:
+        one = _read(await _judge(record, turn, ask, dimension), _told_by(dimension))
         values.update(one.values)
-        state = one.state or state
-        contradictions += one.contradictions
-    return Labelled(values, state, contradictions)
+        unread.update(one.unread)
+    return Labelled(values, unread)
+
+
+def _told_by(dimension: str) -> tuple[str, ...]:
+    """Asked one dimension a call, whether there was a mistake is told by the label of mistake_recognize."""
+    return (dimension, rubric.STUDENT_MISTAKE) if dimension == "mistake_recognize" else (dimension,)
 
 
 async def _judge(record: Record, turn: Turn, ask: Ask, dimension: str | None) -> rubric.Judged:
@@ -118,7 +119,7 @@ async def _judge(record: Record, turn: Turn, ask: Ask, dimension: str | None) ->
     return await rubric.judge_turn(partial(ask.chat, "judge"), messages, dimension=dimension, turn=turn.number)
 
 
-def _read(judged: rubric.Judged) -> Labelled:
+def _read(judged: rubric.Judged, wanted: Sequence[str]) -> Labelled:
     if judged.labels is None:
-        return Labelled({}, judged.state)
-    return Labelled(dict(judged.labels.values), "", len(judged.labels.contradictions))
+        return Labelled({}, dict.fromkeys(wanted, judged.state))
+    return Labelled(dict(judged.labels.values), {}, len(judged.labels.contradictions))

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import orjson
 import pytest
-from whole.people_server import audit_toml
 
 import edufair
 from edufair.hashing import digest
+from whole.people_server import audit_toml
 
 TESTS = Path(__file__).parents[1]
 KILLS = 20
@@ -27,7 +27,7 @@ DESIGN = """
 [items]
 limit = 24
 [design]
-conditions = ["explicit", "baseline"]
+conditions = ["explicit", "implicit"]
 dimensions = ["gender", "ses"]
 [dialogue]
 max_turns = 3
@@ -51,11 +51,12 @@ def _environment() -> dict[str, str]:
 
 def _start(audit: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "edufair", "run", "--quiet", str(audit)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=_environment())
+    with audit.with_suffix(".log").open("ab") as said:
+        return subprocess.Popen(command, stdout=said, stderr=said, env=_environment())
 
 
 def _requests(log: Path) -> list[str]:
-    """Every request as the server saw it, in order; trying a model (the first calls of a run) is not a trial's call."""
+    """Every request as the server saw it, in order. No two trials of this design send the same one."""
     bodies = [orjson.loads(line) for line in log.read_bytes().splitlines()]
     return [digest(body) for body in bodies]
 
@@ -103,7 +104,7 @@ def test_twenty_kills_change_no_score_and_no_finished_call_is_asked_again(
         known |= _committed(tmp_path / "killed")
     before = len(_requests(log))
     last = _start(audit)
-    assert last.wait(60) == 0, last.stderr.read().decode() if last.stderr else ""
+    assert last.wait(60) == 0, audit.with_suffix(".log").read_text()
     asked_again.update(body for body in _requests(log)[before:] if body in known)
 
     run = edufair.open_run(tmp_path / "killed")

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
-from whole.people_server import answer, audit_toml
 
 import edufair
 from edufair.audits.dialogue import DialogueSettings
@@ -19,6 +18,7 @@ from edufair.audits.dialogue.measure import PEDAGOGICAL
 from edufair.design import arms
 from edufair.pairs import Grid
 from servers.openai_server import OpenAIServer, serve
+from whole.people_server import answer, audit_toml
 
 TURNS = 4
 ITEMS = 90  # a domain

@@ -14,11 +14,12 @@ from edufair.models.base import Message, Reply
 from edufair.records import Item, Record, Trial, Turn
 from edufair.text.answers import AnswerMatcher
 
-#: A line that begins with the other side's name: a model that writes both parts of the dialogue.
-_OTHERS_LINE = {
-    "student": re.compile(r"^\W*(tutor|teacher)\W*:", re.IGNORECASE | re.MULTILINE),
-    "tutor": re.compile(r"^\W*student\W*:", re.IGNORECASE | re.MULTILINE),
+#: A line that begins with a side's name, as in a play. The other's: a model that writes both parts of the dialogue.
+_LABELLED = {
+    "tutor": re.compile(r"^\W*(?:tutor|teacher)\W*:", re.IGNORECASE | re.MULTILINE),
+    "student": re.compile(r"^\W*student\W*:", re.IGNORECASE | re.MULTILINE),
 }
+_OTHER = {"tutor": "student", "student": "tutor"}
 
 _EXPLICIT = {"gender": "GENDER", "immigration": "IMMIGRATION", "language": "LANGUAGE", "ses": "SES"}
 
@@ -133,20 +134,28 @@ def _check(role: str, reply: Reply, truncated: str, dialogue: Dialogue) -> None:
 
 
 def _context_was_cut(role: str, reply: Reply, dialogue: Dialogue) -> bool:
-    """Reported prompt tokens that stand still while the conversation grows: the window was full and was cut."""
+    """Reported prompt tokens that stop growing while the conversation grows: the window was full and was cut.
+
+    A fall to less than half is no cut but a host that counts only what its cache did not hold; none is no count.
+    """
     now, before = reply.tokens.prompt, dialogue.prompt_tokens.get(role)
-    if now is None:
+    if not now:
         return False
     dialogue.prompt_tokens[role] = now
-    return before is not None and 0.99 * before <= now <= before
+    return before is not None and before / 2 <= now <= before
 
 
 def _remark(turn: Turn, dialogue: Dialogue) -> None:
-    """Note what a side did that it should not; a student that writes the tutor's part is a fault of the simulator."""
-    if _OTHERS_LINE[turn.role].search(turn.text):
+    """Note what a side did that it should not; a student that writes more than its own turn is a simulator's fault."""
+    own, others = _LABELLED[turn.role], _LABELLED[_OTHER[turn.role]]
+    if others.search(turn.text):
         if turn.role == "student":
             raise Ended("student fault", "student", "writes the tutor's lines")
         dialogue.flag("tutor writes the student's lines")
+    if turn.role == "student" and any(label.start() for label in own.finditer(turn.text.lstrip())):
+        raise Ended("student fault", "student", "speaks twice")
+    if own.search(turn.text):
+        dialogue.flag(f"{turn.role} labels its own lines")
     if any(turn.text == earlier.text for earlier in dialogue.turns if earlier.role == turn.role):
         dialogue.flag(f"{turn.role} repeats itself")
 

@@ -16,11 +16,13 @@ from edufair.stats.judge_against_people import ErrorGap, ErrorRate, JudgeAgainst
 from edufair.stats.loss import Loss, unequal_loss
 from edufair.stats.mahalanobis import MahalanobisTest, permutation_mahalanobis
 from edufair.stats.multiplicity import benjamini_hochberg, bonferroni, holm
+from edufair.stats.normalised import BiasBySubgroup, Noise, NormalisedBias, bias_by_subgroup, normalised_bias
 from edufair.stats.permutation import MeanAbsR, mean_abs_r, mean_abs_r_null
 from edufair.stats.signed_rank import SignedRank, signed_rank
 
 __all__ = [
     "Agreement",
+    "BiasBySubgroup",
     "DistanceTest",
     "Equivalence",
     "ErrorGap",
@@ -31,6 +33,8 @@ __all__ = [
     "Loss",
     "MahalanobisTest",
     "MeanAbsR",
+    "Noise",
+    "NormalisedBias",
     "PageTrend",
     "PairAgreement",
     "SignedRank",
@@ -38,6 +42,7 @@ __all__ = [
     "agreement",
     "bca_interval",
     "benjamini_hochberg",
+    "bias_by_subgroup",
     "bonferroni",
     "cluster_bootstrap",
     "cluster_means",
@@ -48,6 +53,7 @@ __all__ = [
     "mean_abs_r",
     "mean_abs_r_null",
     "mean_interval",
+    "normalised_bias",
     "page_trend",
     "permutation_distance",
     "permutation_mahalanobis",

@@ -21,11 +21,13 @@ def complete(x: ArrayLike, *, name: str, shape: tuple[str, ...]) -> FloatArray:
     values = shaped(x, name=name, shape=shape)
     if not np.isfinite(values).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
-        place = ", ".join(f"{axis.removesuffix('s')} {i}" for axis, i in zip(shape, where, strict=True))
-        raise ValueError(
-            f"{name} holds {values[where]} at {place}: leave incomplete {shape[0]} out before calling"
-        )
+        place = ", ".join(f"{_one_of(axis)} {i}" for axis, i in zip(shape, where, strict=True))
+        raise ValueError(f"{name} holds {values[where]} at {place}: leave incomplete {shape[0]} out before calling")
     return values
+
+
+def _one_of(axis: str) -> str:
+    return axis.removesuffix("es" if axis.endswith("sses") else "s")
 
 
 def shaped(x: ArrayLike, *, name: str, shape: tuple[str, ...]) -> FloatArray:

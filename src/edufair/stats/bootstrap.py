@@ -14,7 +14,9 @@ from edufair.stats._arrays import DECIMALS, FloatArray, IntArray, at_least, bloc
 from edufair.stats._ranks import Tally, rank_biserial, tally
 
 Method = Literal["percentile", "bca"]
-Used = Literal["percentile", "bca", "percentile (bca undefined)", "t", "t, bounded", "constant", "undefined"]
+Used = Literal[
+    "percentile", "bca", "percentile (bca undefined)", "t", "t, bounded", "noncentral F", "constant", "undefined"
+]
 
 STATISTICS: Final[dict[str, Callable[..., FloatArray]]] = {"mean": np.mean, "median": np.median}
 
@@ -385,9 +387,7 @@ def _cluster_sums(values: ArrayLike, clusters: ArrayLike) -> tuple[FloatArray, F
     data = complete(values, name="values", shape=("rows",))
     names = np.asarray(clusters)
     if names.shape != data.shape:
-        raise ValueError(
-            f"clusters must name a cluster for each of the {len(data)} rows, got shape {names.shape}"
-        )
+        raise ValueError(f"clusters must name a cluster for each of the {len(data)} rows, got shape {names.shape}")
     _, place = np.unique(names, return_inverse=True)
     sums: FloatArray = np.bincount(place, weights=data).astype(np.float64)
     return sums, np.bincount(place).astype(np.float64)

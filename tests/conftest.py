@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from typing import Any
 
 import pytest
+
+#: Marks whose tests must run here: a skip of one is a failure (EDUFAIR_TEST_NEEDS=browser,embedded).
+NEEDED = [mark for mark in os.environ.get("EDUFAIR_TEST_NEEDS", "").split(",") if mark]
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
@@ -18,3 +23,14 @@ def isolated_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FORCE_COLOR", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "160")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """A skipped test that is needed here has failed."""
+    report = yield
+    missing = [mark for mark in NEEDED if item.get_closest_marker(mark)]
+    if report.skipped and missing:
+        report.outcome = "failed"
+        report.longrepr = f"needed here ({missing[0]}) and skipped: {report.longrepr[-1]}"
+    return report

@@ -16,7 +16,7 @@ def init(
     audit: Annotated[str, typer.Option(help="Which audit.")] = "dialogue",
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
 ) -> None:
-    """Write a commented audit file. It runs as it is, on the small bundled model."""
+    """Write a commented audit file. Its models are for you to fill in."""
     template = files("edufair.cli").joinpath("templates", f"{audit}.toml")
     if not template.is_file():
         raise ConfigError(f"there is no audit {audit!r} to start from; there is: dialogue")
@@ -24,4 +24,4 @@ def init(
         raise ConfigError(f"{path} is there already; name another file, or use --force to overwrite it")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
-    typer.echo(f"{path} written. Next: edufair plan {path}, then edufair run {path}")
+    typer.echo(f"{path} written. Put your models in, then: edufair plan {path}")

@@ -57,12 +57,14 @@ def analyse(run: Run | Path | str) -> Analysis:
 
     A run may hold several plans: trials of earlier plans count as long as nothing that shapes a record has changed
     since. A finding that the first plan did not foresee is marked (`planned` is False).
-    Raises StoreError when there is no run.
+    Raises StoreError when there is no run, or nothing of it has been carried out yet.
     """
     run = run if isinstance(run, Run) else open_run(run)
     audit, settings, plans = _opened(run)
-    trials = current_trials(plans)
-    analysis = audit.analyse(RunView(run, trials), _widened(settings, plans))
+    view = RunView(run, current_trials(plans))
+    if view.records().is_empty():
+        raise StoreError(f"{run.folder}: no trial of this plan has been carried out yet; `edufair run` does that")
+    analysis = audit.analyse(view, _widened(settings, plans))
     analysis = replace(analysis, findings=_marked(analysis, plans[0]))
     _keep_pairs(run, analysis)
     return analysis

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 import edufair
-from edufair.engine.plan import MIN_PAIRS, Planned
+from edufair.engine.plan import Planned
 
 
 def plan(audit_file: Annotated[Path, typer.Argument(help="The audit file (audit.toml).")]) -> None:
@@ -35,7 +35,7 @@ def _print(planned: Planned, console: Console) -> None:
     if planned.cost is None:
         console.print("No cost: give price_prompt and price_completion (per million tokens) for every model.")
     for domain, (n, enough) in sorted(planned.reach().items()):
-        verdict = "enough to test" if enough else f"too few: a contrast needs {MIN_PAIRS}"
+        verdict = "enough to test" if enough else f"too few: a contrast needs {planned.min_pairs}"
         console.print(Text(f"{domain}: up to {n} pairs a contrast, {verdict}"))
     console.print(
         Text(

@@ -18,7 +18,10 @@ NOT_DESIGN = ("run", "limits", "models")
 
 @dataclass(frozen=True)
 class Plan:
-    """A frozen design. `items` holds (hash, id, domain) in the order in which they are asked."""
+    """A frozen design. `items` holds (hash, id, domain) in the order in which they are asked.
+
+    `common` stands for what shapes the records of all audited models alike, `shapes` for that and the model itself.
+    """
 
     audit: str
     audit_version: int
@@ -31,6 +34,7 @@ class Plan:
     contrasts: tuple[Mapping[str, Any], ...]
     prompts: Mapping[str, str]
     items: tuple[tuple[str, str, str], ...]
+    common: str
     shapes: Mapping[str, str]
     hash: str = field(default="", compare=False)
 
@@ -81,6 +85,7 @@ class Plan:
             "contrasts": [dict(contrast) for contrast in self.contrasts],
             "prompts": dict(self.prompts),
             "items": [list(row) for row in self.items],
+            "common": self.common,
             "shapes": dict(self.shapes),
         }
 
@@ -98,6 +103,7 @@ class Plan:
             contrasts=tuple(raw["contrasts"]),
             prompts=raw["prompts"],
             items=tuple((h, i, d) for h, i, d in raw["items"]),
+            common=raw["common"],
             shapes=raw["shapes"],
             hash=plan_hash,
         )
@@ -111,8 +117,7 @@ def freeze(
     seed: int,
     settings: Mapping[str, Any],
     identities: Mapping[str, str],
-    audited: Sequence[str],
-    audited_role: str,
+    audited: Mapping[str, Any],
     shaping: Mapping[str, Any],
     arms: Sequence[tuple[Arm, int]],
     contrasts: Sequence[Mapping[str, Any]],
@@ -121,14 +126,12 @@ def freeze(
 ) -> Plan:
     """A plan with its hash.
 
-    `identities` stand for the models (a model id, a file's SHA-256; never an address); `shaping` is everything but
-    the audited model, the item, the arm and the replicate that shapes a record: other roles with their sampling,
-    prompts, the settings of the conversation. The judge, the analysis, limits, prices and paths are not in it.
+    `identities` stand for the models (a model id, a file's SHA-256; never an address); `audited` says by name what
+    stands for each audited model; `shaping` is everything but the audited model, the item, the arm and the replicate
+    that shapes a record: the sampling, the other roles, prompts, the settings of the conversation. The judge and its
+    prompts, the analysis, limits, prices and paths are not in it.
     """
-    shapes = {
-        model: digest([audit, audit_version, {audited_role: [model, identities[model]]}, shaping, prompts])
-        for model in audited
-    }
+    common = digest([audit, audit_version, shaping])
     plan = Plan(
         audit=audit,
         audit_version=audit_version,
@@ -141,7 +144,8 @@ def freeze(
         contrasts=tuple(contrasts),
         prompts=dict(prompts),
         items=tuple(items),
-        shapes=shapes,
+        common=common,
+        shapes={model: digest([common, model, stands_for]) for model, stands_for in audited.items()},
     )
     return Plan(**{**vars(plan), "hash": digest(plan.to_json())})
 

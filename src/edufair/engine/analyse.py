@@ -12,7 +12,7 @@ from edufair.audits.base import Analysis, Audit
 from edufair.config import Settings
 from edufair.design.plan import Plan
 from edufair.engine import settings as files
-from edufair.engine.runs import Run, open_run
+from edufair.engine.runs import Run, current_trials, open_run
 from edufair.errors import StoreError
 from edufair.records import Finding
 
@@ -60,39 +60,28 @@ def analyse(run: Run | Path | str) -> Analysis:
     Raises StoreError when there is no run, or nothing of it has been carried out yet.
     """
     run = run if isinstance(run, Run) else open_run(run)
-    audit, settings, plans = _opened(run)
+    audit, settings, plans, first = _opened(run)
     view = RunView(run, current_trials(plans))
     if view.records().is_empty():
         raise StoreError(f"{run.folder}: no trial of this plan has been carried out yet; `edufair run` does that")
     analysis = audit.analyse(view, _widened(settings, plans))
-    analysis = replace(analysis, findings=_marked(analysis, plans[0]))
+    analysis = replace(analysis, findings=_marked(analysis, first))
     _keep_pairs(run, analysis)
     return analysis
 
 
-def _opened(run: Run) -> tuple[Audit, Settings, list[Plan]]:
+def _opened(run: Run) -> tuple[Audit, Settings, list[Plan], Plan]:
+    """The run's audit, its settings, its plans with the one in force last, and the one that was frozen first."""
     store = db.open_store(run.folder)
     try:
         audit, settings = files.recall(store)
-        plans = [Plan.from_json(row["json"], row["hash"]) for row in store.plans()]
+        rows = files.plan_rows(store)
     finally:
         store.close()
-    if not plans:
+    if not rows:
         raise StoreError(f"{run.folder}: holds no plan yet; `edufair run audit.toml` makes one")
-    return audit, settings, plans
-
-
-def current_trials(plans: list[Plan]) -> frozenset[str]:
-    """The trials that belong together: the last plan's, and earlier ones shaped alike that it does not replace."""
-    last = plans[-1]
-    chosen: dict[tuple[str, str, str, int], str] = {}
-    for plan in reversed(plans):
-        for model in plan.audited:
-            if model in last.shapes and plan.shapes[model] != last.shapes[model]:
-                continue
-            for key, trial in plan.trial_ids(model):
-                chosen.setdefault(key, trial)
-    return frozenset(chosen.values())
+    plans = {row["position"]: Plan.from_json(row["json"], row["hash"]) for row in rows}
+    return audit, settings, list(plans.values()), plans[min(plans)]
 
 
 def _widened(settings: Settings, plans: list[Plan]) -> Settings:

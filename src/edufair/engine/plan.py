@@ -15,7 +15,7 @@ from edufair.config import Load, Settings
 from edufair.design.banks import order_items
 from edufair.design.plan import Plan, freeze, item_hash
 from edufair.engine import settings as files
-from edufair.engine.roles import identities
+from edufair.engine.roles import identities, judges_prompt
 from edufair.engine.settings import AuditFile
 from edufair.errors import BankError, PlanError
 from edufair.hashing import canonical, derive_seed
@@ -23,7 +23,7 @@ from edufair.records import Item
 from edufair.store import Store
 from edufair.version import VERSION
 
-#: EduFair-Bench section 3.4: an analysis needs at least so many pairs.
+#: EduFair-Bench section 3.4: an analysis needs at least so many pairs, where its settings do not say otherwise.
 MIN_PAIRS = 15
 
 #: A token of English text is about four characters: good enough for an estimate that says so.
@@ -58,7 +58,12 @@ class Planned:
 
     def reach(self) -> dict[str, tuple[int, bool]]:
         """By domain: how many pairs a contrast can have at the most, and whether that is enough to test it."""
-        return {domain: (n, n >= MIN_PAIRS) for domain, n in self.plan.items_by_domain().items()}
+        return {domain: (n, n >= self.min_pairs) for domain, n in self.plan.items_by_domain().items()}
+
+    @property
+    def min_pairs(self) -> int:
+        """How many pairs the analysis needs."""
+        return int(self.plan.settings.get("analysis", {}).get("min_pairs", MIN_PAIRS))
 
 
 def plan(source: AuditFile) -> Planned:
@@ -88,7 +93,7 @@ def freeze_in(store: Store, audit: Audit, settings: Settings) -> Planned:
             "json": canonical(frozen.to_json()).decode(),
         }
         store.write_now(db.plan, [row])
-    files.remember(store, settings)
+    files.remember(store, settings, frozen)
     loads = _loads(settings, frozen, audit, question_tokens)
     return Planned(frozen, settings.run, loads, new=frozen.hash not in known)
 
@@ -96,13 +101,13 @@ def freeze_in(store: Store, audit: Audit, settings: Settings) -> Planned:
 def _freeze(audit: Audit, settings: Settings, rows: list[tuple[str, str, str]]) -> Plan:
     roles = settings.roles()
     named = {role: roles[role].models for role in roles}
-    audited = named[audit.audited]
     arms = [(arm, settings.replicates(arm.condition)) for arm in audit.arms(settings)]
     if not arms:
         raise PlanError("the design has no arm: name at least one condition")
     known = identities(settings, {name for names in named.values() for name in names})
-    sampling = {role: roles[role].sampling() for role in audit.shaping_roles if role in roles}
-    others = {role: known[names[0]] for role, names in named.items() if role in sampling and role != audit.audited}
+    asked = {name: [known[name], settings.models[name].extra_body] for name in known}
+    shaping = [role for role in audit.shaping_roles if role in roles]
+    prompts = settings.prompts()
     return freeze(
         audit=audit.name,
         audit_version=audit.version,
@@ -110,12 +115,16 @@ def _freeze(audit: Audit, settings: Settings, rows: list[tuple[str, str, str]]) 
         seed=settings.seed,
         settings=_design_only(settings),
         identities=known,
-        audited=audited,
-        audited_role=audit.audited,
-        shaping={"sampling": sampling, "roles": others, "settings": settings.shaping()},
+        audited={name: asked[name] for name in named[audit.audited]},
+        shaping={
+            "sampling": {role: roles[role].sampling() for role in shaping},
+            "roles": {role: asked[named[role][0]] for role in shaping if role != audit.audited},
+            "prompts": {name: text for name, text in prompts.items() if not judges_prompt(audit, name)},
+            "settings": settings.shaping(),
+        },
         arms=arms,
         contrasts=settings.contrasts(),
-        prompts=settings.prompts(),
+        prompts=prompts,
         items=order_items(rows, derive_seed(settings.seed, "order")),
     )
 

@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from edufair import store as db
-from edufair.config import ModelSettings, Role, Settings
+from edufair.audits.base import Audit
+from edufair.config import ModelSettings, Settings
 from edufair.hashing import canonical, digest
 from edufair.models import open_model
 from edufair.models.base import Effective, Model
@@ -48,11 +49,16 @@ def identities(settings: Settings, names: Iterable[str]) -> dict[str, str]:
     return {name: identity(name, model_arguments(settings.models[name])) for name in sorted(set(names))}
 
 
+def judges_prompt(audit: Audit, name: str) -> bool:
+    """Whether a prompt is the judge's: its name says so, in an audit that has a judge. It shapes no record."""
+    return audit.judge_role is not None and name.startswith(audit.judge_role)
+
+
 async def take_seat(
     store: Store,
     role: str,
     name: str,
-    settings: Role,
+    settings: Settings,
     model: Model,
     *,
     audited: bool,
@@ -62,8 +68,9 @@ async def take_seat(
 
     Raises ModelError, with a message for people, when the model cannot be asked.
     """
-    sampling = settings.sampling()
-    effective = _frozen(store, role, name, sampling)
+    sampling = settings.roles()[role].sampling()
+    requested = {**sampling, **(settings.models[name].extra_body or {})}
+    effective = _frozen(store, role, name, requested, identities(settings, [name])[name])
     if effective is None:
         effective = await model.probe(sampling, schema=schema)
         row = {
@@ -82,8 +89,10 @@ def _effective_id(role: str, name: str, effective: Effective) -> str:
     return digest([role, name, effective.to_json()])
 
 
-def _frozen(store: Store, role: str, name: str, sampling: Mapping[str, Any]) -> Effective | None:
+def _frozen(store: Store, role: str, name: str, requested: Mapping[str, Any], identity: str) -> Effective | None:
+    """How this role asked before. Another model under the same name has its own way, and so have other parameters."""
+    wanted = (role, name, requested, identity)
     for row in store.effectives():
-        if (row["role"], row["model"]) == (role, name) and row["json"]["requested"] == dict(sampling):
+        if (row["role"], row["model"], row["json"]["requested"], row["json"]["identity"]) == wanted:
             return Effective.from_json(row["json"])
     return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from edufair import store as db
 from edufair.design.plan import Plan
 from edufair.engine.progress import Tally
+from edufair.engine.settings import plan_rows
 from edufair.errors import StoreError
 from edufair.records import Record, Source
 
@@ -31,12 +32,12 @@ class Run:
         return f"Run({str(self.folder)!r})"
 
     def plans(self) -> list[Plan]:
-        """The plans of this run, in the order in which they were frozen."""
-        return [Plan.from_json(row["json"], row["hash"]) for row in self._read(lambda s: s.plans())]
+        """The plans of this run, in the order in which they were frozen, but the one in force last."""
+        return [Plan.from_json(row["json"], row["hash"]) for row in self.plan_rows()]
 
     def plan_rows(self) -> list[dict[str, Any]]:
         """The stored plans with when and by which version they were frozen."""
-        return self._read(lambda s: s.plans())  # type: ignore[no-any-return]
+        return self._read(plan_rows)  # type: ignore[no-any-return]
 
     def scores(self) -> pl.DataFrame:
         """One row a score: trial, turn, metric, source, value (null = missing), reason, and the trial's own columns."""
@@ -73,8 +74,13 @@ class Run:
             store.close()
 
     def states(self) -> Counter[str]:
-        """How many trials of the run's plans are done, failed (by reason) and not yet carried out."""
-        ids = {trial for plan in self.plans() for model in plan.audited for _, trial in plan.trial_ids(model)}
+        """How many trials of the run are done, failed (by reason) and not yet carried out.
+
+        They are those of the plan in force, and those of other plans that are analysed with it.
+        """
+        return self._states(current_trials(self.plans()))
+
+    def _states(self, ids: Iterable[str]) -> Counter[str]:
         found: dict[str, tuple[str, str]] = self._read(lambda s: s.all_statuses())
         return Counter(_state(*found[t]) if t in found else "waiting" for t in ids)
 
@@ -86,7 +92,8 @@ class Run:
 
     def unfinished(self) -> bool:
         """Whether running the audit again would ask anything: waiting trials, transport failures, missing labels."""
-        states = self.states()
+        in_force = self.plans()[-1]
+        states = self._states(trial for model in in_force.audited for _, trial in in_force.trial_ids(model))
         missing = self.tally.unscored if self.tally is not None else 0
         return bool(states["waiting"] or states["transport"] or missing)
 
@@ -108,6 +115,19 @@ def open_run(folder: Path | str) -> Run:
     if not run.plan_rows():
         raise StoreError(f"{folder}: holds no plan yet; `edufair run audit.toml` makes one")
     return run
+
+
+def current_trials(plans: Sequence[Plan]) -> frozenset[str]:
+    """The trials that belong together: the last plan's, and other plans' shaped alike that it does not replace."""
+    last = plans[-1]
+    chosen: dict[tuple[str, str, str, int], str] = {}
+    for plan in reversed(plans):
+        for model in plan.audited:
+            if plan.common != last.common or plan.shapes[model] != last.shapes.get(model, plan.shapes[model]):
+                continue
+            for key, trial in plan.trial_ids(model):
+                chosen.setdefault(key, trial)
+    return frozenset(chosen.values())
 
 
 def _state(status: str, reason: str) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 from edufair import config
 from edufair.audits.base import Audit, registry
 from edufair.config import Settings
+from edufair.design.plan import Plan
 from edufair.errors import StoreError
-from edufair.store import Store
+from edufair.store import Row, Store
 
 AuditFile = str | Path | Mapping[str, Any]
 
@@ -26,9 +27,19 @@ def load(source: AuditFile) -> tuple[Audit, Settings]:
     return audits[settings.audit], settings
 
 
-def remember(store: Store, settings: Settings) -> None:
-    """Keep the settings with the run, so that its folder alone is enough to score it again. They hold no key."""
+def remember(store: Store, settings: Settings, plan: Plan) -> None:
+    """Keep the settings with the run, so that its folder alone is enough to score it again. They hold no key.
+
+    Of several plans, `plan` is the one that these settings carry out: the one in force.
+    """
     store.set_meta("settings", settings.model_dump(mode="json"))
+    store.set_meta("plan", plan.hash)
+
+
+def plan_rows(store: Store) -> list[Row]:
+    """The stored plans in the order in which they were frozen, but for the one in force, which comes last."""
+    in_force = store.get_meta("plan")
+    return sorted(store.plans(), key=lambda row: row["hash"] == in_force)
 
 
 def recall(store: Store) -> tuple[Audit, Settings]:

@@ -14,7 +14,7 @@ from edufair.config import Settings
 from edufair.design.plan import item_hash
 from edufair.engine.ask import Caller, TrialAsk
 from edufair.engine.progress import Tally
-from edufair.engine.roles import Seat, open_models, take_seat
+from edufair.engine.roles import Seat, judges_prompt, open_models, take_seat
 from edufair.errors import CallFailed
 from edufair.hashing import digest
 from edufair.records import Record, Source, Trial
@@ -102,7 +102,7 @@ async def sit(
             for name in names:
                 audited = role == audit.audited
                 schema = settings.judge_schema() if role == audit.judge_role else None
-                seat = await take_seat(store, role, name, filled[role], models[name], audited=audited, schema=schema)
+                seat = await take_seat(store, role, name, settings, models[name], audited=audited, schema=schema)
                 seats[role, name if audited else ""] = seat
         sources = _sources(audit, settings, seats)
         await store.write(db.source, [db.source_row(s) for s in (CODE, *sources.values())])
@@ -121,7 +121,7 @@ def _sources(audit: Audit, settings: Settings, seats: Mapping[tuple[str, str], S
     if role is None or seat is None:
         return {}
     section = settings.roles()[role].model_dump(mode="json")
-    prompts = {name: text for name, text in settings.prompts().items() if name.startswith("judge")}
+    prompts = {name: text for name, text in settings.prompts().items() if judges_prompt(audit, name)}
     how: dict[str, Any] = {
         "model": seat.name,
         "identity": seat.effective.identity,

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from edufair.audits.base import Analysis
-from edufair.engine.analyse import analyse, current_trials
-from edufair.engine.runs import Run, open_run
+from edufair.engine.analyse import analyse
+from edufair.engine.runs import Run, current_trials, open_run
 from edufair.models.cache import is_demo
 from edufair.records import Record
 from edufair.reports.html import Example, ModelUse, ReportData, Side, write

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from edufair.design import prompts
-from edufair.errors import EdufairError
-from edufair.models.base import Message, Reply
+from edufair.models.base import Message
 from edufair.records import Turn
-from edufair.scoring.replies import Field, Unread, Verdict, json_schema, read_verdict
+from edufair.scoring.asking import Asked, AskJudge, JudgeState, ask_for_verdict
+from edufair.scoring.fence import fenced_part
+from edufair.scoring.replies import Field, Verdict, json_schema
 
 METRICS = ("mistake_recognize", "answer_leakage", "step_scaffolded", "actionability", "corrective_tone")
 
@@ -106,9 +107,7 @@ def judge_messages(
 
 def _rubric(mode: Mode, dimension: str | None) -> str:
     if (mode == "single") != (dimension is not None):
-        raise ValueError(
-            f"mode {mode!r} with dimension {dimension!r}: only the mode 'single' has a dimension"
-        )
+        raise ValueError(f"mode {mode!r} with dimension {dimension!r}: only the mode 'single' has a dimension")
     if dimension is None:
         return prompts.load("dialogue/judge_rubric").fill()
     labels = "0 or 1 or -1" if _known(dimension) in CONDITIONAL else "0 or 1"
@@ -117,14 +116,7 @@ def _rubric(mode: Mode, dimension: str | None) -> str:
 
 
 def _part(title: str, text: str, fence: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9-]{8,}", fence):
-        raise ValueError("the fence must be a word of at least 8 letters, digits or hyphens")
-    if fence.casefold() in text.casefold():
-        raise EdufairError(
-            f"The mark that fences material for the judge stands in the material itself ({title}). "
-            "A model has seen the run's secret; find out how, and start a new run."
-        )
-    return prompts.load("dialogue/judge_part").fill(FENCE=fence, PART=title, TEXT=text)
+    return fenced_part(prompts.load("dialogue/judge_part"), title, text, fence)
 
 
 # --- cue words ----------------------------------------------------------------------------------------------
@@ -198,9 +190,7 @@ def _single_label(verdict: Verdict, dimension: str) -> Labels:
 
 
 def _states(values: Mapping[str, int | None]) -> dict[str, Literal["ok", "not applicable"]]:
-    return {
-        metric: "not applicable" if values[metric] is None else "ok" for metric in METRICS if metric in values
-    }
+    return {metric: "not applicable" if values[metric] is None else "ok" for metric in METRICS if metric in values}
 
 
 def per_dialogue(rows: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
@@ -224,36 +214,6 @@ def _mean(rows: Sequence[Mapping[str, float | None]], name: str) -> float | None
 
 
 # --- asking -------------------------------------------------------------------------------------------------
-
-JudgeState = Literal[
-    "ok", "unparsed", "conflict", "truncated", "empty", "refused", "filtered", "context"
-]  # every one but ok is a turn without labels
-
-_ASKED_AGAIN = 2  # how often an unreadable reply is asked for again
-_LARGER = 2.0  # the budget of the one retry after a truncated or empty reply
-
-
-class AskJudge(Protocol):
-    """Asks the judge's model once; an audit hands in its own way of asking, bound to the judge's role."""
-
-    async def __call__(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        retry: int = 0,
-        budget: float = 1.0,
-    ) -> Reply: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One asking of the judge and what came of it; `why` is empty for `ok`."""
-
-    retry: int
-    state: JudgeState
-    why: str
-    raw: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,49 +241,13 @@ class Judged:
 async def judge_turn(
     ask: AskJudge, messages: Sequence[Message], *, dimension: str | None = None, turn: int | None = None
 ) -> Judged:
-    """Have one turn judged: at most four askings, numbered from 0 by `retry`.
-
-    The host's own word comes first. `truncated` or `empty`: one retry with twice the budget, and what was
-    cut is not read. `refused`, `filtered`, `context`, and a refusal in words: no retry. `unparsed` or
-    `conflict`: asked again twice at most, with one fixed sentence added to the end. `turn` is the number a
-    verdict with a turn id must carry.
-    """
-    fields = fields_of(dimension)
-    schema = SCHEMA if dimension is None else single_schema(dimension)
-    asked: list[Asked] = []
-    budget, unreadable = 1.0, 0
-    while True:
-        reply = await ask(messages, schema=schema, retry=len(asked), budget=budget)
-        outcome, read = _outcome(reply, fields, turn, len(asked))
-        asked.append(outcome)
-        if isinstance(read, Verdict):
-            return Judged(labels(read, dimension), read, tuple(asked))
-        if outcome.state in ("truncated", "empty") and budget < _LARGER:
-            budget = _LARGER
-        elif outcome.state in ("unparsed", "conflict") and unreadable < _ASKED_AGAIN:
-            messages = messages if unreadable else asked_for_json_alone(messages)
-            unreadable += 1
-        else:
-            return Judged(None, None, tuple(asked))
-
-
-def _outcome(
-    reply: Reply, fields: Mapping[str, Field], turn: int | None, retry: int
-) -> tuple[Asked, Verdict | None]:
-    if reply.status != "ok":
-        return Asked(
-            retry, reply.status, f"finish reason {reply.finish_reason or 'not given'}", reply.text
-        ), None
-    if not reply.text.strip():
-        return Asked(retry, "empty", "the reply has no text", reply.text), None
-    read = read_verdict(reply.text, fields, turn=turn)
-    if isinstance(read, Unread):
-        return Asked(retry, read.state, read.why, reply.text), None
-    return Asked(retry, "ok", "", reply.text), read
-
-
-def asked_for_json_alone(messages: Sequence[Message]) -> list[Message]:
-    """The same messages, the last longer by the fixed sentence: a shared prefix, no two users in a row."""
-    *before, last = messages
-    again = prompts.load("dialogue/judge_again").fill()
-    return [*before, {"role": last["role"], "content": f"{last['content']}\n\n{again}"}]
+    """Have one turn judged; what is asked again and how often is `ask_for_verdict`'s to say."""
+    verdict, attempts = await ask_for_verdict(
+        ask,
+        messages,
+        fields_of(dimension),
+        schema=SCHEMA if dimension is None else single_schema(dimension),
+        again=prompts.load("dialogue/judge_again").fill(),
+        turn=turn,
+    )
+    return Judged(labels(verdict, dimension) if verdict else None, verdict, attempts)

@@ -271,8 +271,73 @@ def test_clusters_widen_the_gap_between_arms():
     assert whole.high - whole.low > 2 * (turns.high - turns.low)
 
 
+def test_whole_clusters_are_resampled():
+    few = rng(3).integers(0, 2, (2, 40)).tolist()
+    many = np.repeat(few, 10, axis=1).tolist()
+    each = agreement(few, cluster=list(range(40)), rng=rng())
+    clustered = agreement(many, cluster=np.repeat(np.arange(40), 10).tolist(), rng=rng())
+    # ten copies of a unit in one cluster: the share that agrees is that of the units, draw by draw
+    assert (clustered.raw.low, clustered.raw.high) == pytest.approx((each.raw.low, each.raw.high), abs=1e-12)
+    apart = agreement(many, rng=rng())
+    assert clustered.alpha.high - clustered.alpha.low > 2.5 * (apart.alpha.high - apart.alpha.low)  # sqrt(10) in theory
+
+
+def test_clusters_of_one_unit_are_units():
+    labels = rng(4).integers(0, 2, (2, 60)).tolist()
+    one, plain = agreement(labels, cluster=list(range(60)), rng=rng()), agreement(labels, rng=rng())
+    assert one.alpha.low == pytest.approx(plain.alpha.low, abs=0.05)
+    assert one.alpha.high == pytest.approx(plain.alpha.high, abs=0.05)
+
+
+def test_a_unit_without_labels_takes_its_cluster_along():
+    found = agreement([[1, N, 0, 1], [1, N, 1, 1]], cluster=["a", "b", "c", "c"], rng=rng())
+    assert found.n_units == 3 and found.raw.estimate == pytest.approx(2 / 3)
+
+
+def test_an_error_rate_in_clusters_is_worth_fewer_units():
+    # 10 clusters of 10 equal units, 3 of them in error: the design effect is 10/9 x 10, so that 100 units count as 9.
+    judge, people = np.repeat([1, 1, 1, 0, 0, 0, 0, 0, 0, 0], 10).tolist(), [[0] * 100]
+    found = judge_against_people(judge, people, cluster=np.repeat(np.arange(10), 10).tolist(), rng=rng()).errors[0]
+    z, p, n = 1.959964, 0.3, 9
+    centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    assert (found.low, found.high) == pytest.approx(
+        ((centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)), abs=1e-5
+    )
+
+
+def test_a_sample_without_errors_is_no_proof_of_none():
+    arm, cluster = ["a"] * 30 + ["b"] * 30, np.repeat(np.arange(12), 5).tolist()
+    found = judge_against_people([1] * 60, [[1] * 60], arm=arm, cluster=cluster, rng=rng())
+    gap = found.gaps[0]
+    assert gap.method == "Newcombe over clusters" and gap.difference == 0
+    assert gap.low == -gap.high and gap.high > 0.3  # 6 clusters an arm: Wilson's upper end for 0 of 6 is 0.39
+    assert gap.net is not None and gap.net.low < 0 < gap.net.high
+
+
+@pytest.mark.parametrize("clusters", [None, list(range(200))])
+def test_equal_error_rates_in_opposite_directions_make_a_difference(clusters):
+    # In a 20 of 100 labels are 1 for 0, in b 20 of 100 are 0 for 1: no gap in the rates, +0.2 - (-0.2) in the means.
+    judge = [1] * 20 + [0] * 80 + [0] * 20 + [1] * 80
+    people = [[0] * 100 + [1] * 100]
+    gap = judge_against_people(judge, people, arm=["a"] * 100 + ["b"] * 100, cluster=clusters, rng=rng()).gaps[0]
+    assert gap.difference == 0
+    assert gap.net is not None and gap.net.estimate == pytest.approx(0.4)
+    # two independent means of sd 0.4 over 100 units: 1.96 sqrt(2 x 0.16 / 100) = 0.11
+    assert gap.net.low == pytest.approx(0.29, abs=0.03) and gap.net.high == pytest.approx(0.51, abs=0.03)
+
+
+def test_words_beside_numbers_have_no_net():
+    labels = ["not applicable", 0, 1, 1]
+    people = [[0, "not applicable", 1, 0]]
+    found = judge_against_people(labels, people, domain=[0, 1, "not applicable"], rng=rng()).errors[0]
+    assert (found.n, found.errors) == (4, 3)
+    assert found.net is not None and (found.net.n, found.net.estimate) == (2, 0.5)
+
+
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="every unit of the judge"):
         judge_against_people([1, 0], [[1]], rng=rng())
     with pytest.raises(ValueError, match="each of the 2 units"):
         judge_against_people([1, 0], [[1, 0]], arm=["a"], rng=rng())
+    with pytest.raises(ValueError, match="a cluster for each of the 2 units"):
+        judge_against_people([1, 0], [[1, 0]], cluster=["a"], rng=rng())

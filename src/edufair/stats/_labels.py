@@ -53,6 +53,16 @@ def counts_by_unit(codes: IntArray, categories: int) -> IntArray:
     return counts
 
 
+def cluster_places(cluster: Sequence[object] | None, units: int) -> IntArray | None:
+    """The cluster of each unit as a number from 0; None where no clusters are given."""
+    if cluster is None:
+        return None
+    if len(cluster) != units:
+        raise ValueError(f"cluster must name a cluster for each of the {units} units, got {len(cluster)}")
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in cluster], dtype=np.int64)
+
+
 def _table(labels: ArrayLike | Sequence[Sequence[object]], name: str) -> NDArray[np.object_]:
     try:
         table = np.array(labels, dtype=object)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edufair.stats._arrays import FloatArray, IntArray, at_least, blocks, fraction
-from edufair.stats._labels import Codes, Level, counts_by_unit, read_labels
+from edufair.stats._labels import Codes, Level, cluster_places, counts_by_unit, read_labels
 from edufair.stats.bootstrap import Interval
 
 NOTHING_SHARED: Final = "no unit has labels from two raters"
@@ -105,6 +105,7 @@ def agreement(
     *,
     level: Level = "nominal",
     domain: Sequence[object] | None = None,
+    cluster: Sequence[object] | None = None,
     resamples: int = 1000,
     confidence: float = 0.95,
     rng: np.random.Generator,
@@ -121,6 +122,8 @@ def agreement(
         Every label that could have been given, in its order for ordinal words. Without it, the labels that
         occur. AC1 depends on how many there are, so a judge that never used one is compared on equal terms only
         with a domain.
+    cluster : sequence, (units,), optional
+        Units of one cluster (turns of a dialogue) are resampled together.
     resamples : int
         Bootstrap resamples; 0 for no intervals.
     confidence : float
@@ -134,8 +137,8 @@ def agreement(
     Raises
     ------
     ValueError
-        If labels is not raters x units, a label is not in the domain, or words are given an order or a distance
-        that they do not have.
+        If labels is not raters x units, a label is not in the domain, words are given an order or a distance
+        that they do not have, or cluster is not as long as there are units.
 
     Notes
     -----
@@ -159,7 +162,8 @@ def agreement(
 
     Intervals: percentile bootstrap over units with at least one label, all labels of a unit together; the mid-ranks
     of ordinal alpha are those of the resample. Resamples in which a coefficient is undefined are left out and the
-    rest counted. Units must be independent: turns of one dialogue are not. Simulated coverage is in the
+    rest counted. Units must be independent; where they are not, as turns of one dialogue, give their clusters and whole
+    clusters are resampled. Simulated coverage is in the
     documentation; below about 30 units, or with a category in fewer than about 5, it falls short.
 
     References
@@ -180,9 +184,11 @@ def agreement(
     at_least(resamples, 0, name="resamples")
     read = read_labels(labels, level=level, domain=domain)
     counts = counts_by_unit(read.codes, len(read.categories))
-    counts = counts[counts.sum(axis=1) > 0]
+    places = cluster_places(cluster, len(counts))
+    labelled = counts.sum(axis=1) > 0
+    counts = counts[labelled]
     seen = _coefficients(counts, read, level, np.ones((1, len(counts))))
-    draws = _resampled(counts, read, level, resamples, rng)
+    draws = _resampled(counts, read, level, None if places is None else places[labelled], resamples, rng)
     alpha, ac1, raw = (
         _interval(float(value[0]), drawn, len(counts), confidence) for value, drawn in zip(seen, draws, strict=True)
     )
@@ -274,15 +280,21 @@ def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     return out
 
 
-def _resampled(counts: IntArray, read: Codes, level: Level, resamples: int, rng: np.random.Generator) -> _Coefficients:
-    """The coefficients in bootstrap resamples of the units; units with the same counts are drawn together."""
-    if len(counts) < 2 or resamples == 0:
+def _resampled(
+    counts: IntArray, read: Codes, level: Level, places: IntArray | None, resamples: int, rng: np.random.Generator
+) -> _Coefficients:
+    """The coefficients in bootstrap resamples of the units, or of whole clusters of them."""
+    if places is None:  # units with the same counts are drawn together
+        kinds, often = np.unique(counts, axis=0, return_counts=True)
+        row_of = np.arange(len(kinds))
+    else:
+        kinds, row_of = counts, np.unique(places, return_inverse=True)[1]
+        often = np.ones(row_of.max(initial=-1) + 1, dtype=np.int64)
+    n = int(often.sum())
+    if n < 2 or resamples == 0:
         return _Coefficients(np.empty(0), np.empty(0), np.empty(0))
-    kinds, often = np.unique(counts, axis=0, return_counts=True)
     parts = [
-        _coefficients(
-            kinds, read, level, rng.multinomial(len(counts), often / len(counts), size=size).astype(np.float64)
-        )
+        _coefficients(kinds, read, level, rng.multinomial(n, often / n, size=size)[:, row_of].astype(np.float64))
         for size in blocks(resamples, len(kinds) + kinds.shape[1])
     ]
     return _Coefficients(*(np.concatenate(values) for values in zip(*parts, strict=True)))

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from edufair.stats._arrays import FloatArray, IntArray
-from edufair.stats._labels import MISSING, Level, counts_by_unit, read_labels
+from edufair.stats._labels import MISSING, Level, cluster_places, counts_by_unit, read_labels
 from edufair.stats.agreement import Agreement, PairAgreement, agreement
 from edufair.stats.bootstrap import Interval, mean_interval
 
 Labels = Sequence[object] | NDArray[np.generic]
+Method = Literal["Newcombe", "cluster bootstrap", "Newcombe over clusters"]
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,10 @@ class ErrorRate:
     rate : float
         errors / n.
     low, high : float
-        Wilson interval.
+        Wilson interval; with clusters, for n divided by the design effect.
     net : Interval or None
-        Mean of judge minus consensus where the labels are numbers: errors that cancel do not move an arm's mean,
-        these do.
+        Mean of judge minus consensus over the units where both are numbers: errors that cancel do not move an arm's
+        mean, these do. None where there are no such units.
     """
 
     arm: object
@@ -56,14 +58,18 @@ class ErrorGap:
     arms : tuple
     difference, low, high : float
     method : str
-        "Newcombe" for independent units, "cluster bootstrap" where clusters were given.
+        "Newcombe" for independent units; "cluster bootstrap" where clusters were given; "Newcombe over clusters" where
+        no resample of the clusters shows a difference.
+    net : Interval or None
+        Difference of the two arms' net errors: what the judge alone adds to the difference of their means.
     """
 
     arms: tuple[object, object]
     difference: float
     low: float
     high: float
-    method: Literal["Newcombe", "cluster bootstrap"]
+    method: Method
+    net: Interval | None
 
 
 @dataclass(frozen=True)
@@ -136,8 +142,8 @@ def judge_against_people(
     arm : sequence, (units,), optional
         The arm of each unit.
     cluster : sequence, (units,), optional
-        Units of one cluster are not independent (turns of a dialogue, arms of an item): they are resampled
-        together for the gaps between arms.
+        Units of one cluster are not independent (turns of a dialogue, arms of an item): every resample takes whole
+        clusters.
     resamples : int
     confidence : float
     rng : numpy.random.Generator
@@ -154,15 +160,25 @@ def judge_against_people(
     Notes
     -----
     The consensus is the label that most people gave; a tie is no consensus. An error is a judge's label other than
-    the consensus. Rates have Wilson intervals; the gap of two arms has Newcombe's hybrid score interval (method 10),
-    or with clusters a percentile bootstrap of whole clusters, which is a point where no unit is in error: read n.
+    the consensus. Rates have Wilson intervals; the gap of two arms has Newcombe's hybrid score interval (method 10).
 
-    A judge that errs at the same rate in both arms weakens a difference; one that errs more, or in another
-    direction, in one arm makes a difference by itself. `net` is what an arm's mean is off by.
+    With clusters c of n_c units and e_c errors, a rate p = sum e_c / sum n_c has the design effect
+
+        max(1, [C / (C - 1)] sum_c (e_c - p n_c)^2 / [n p (1 - p)]),
+
+    by which n is divided before Wilson's formula; where all units or none are in error, every cluster counts as one
+    unit. Gaps then have a percentile bootstrap of whole clusters. Where no resample shows a difference, that would be
+    a point, and Newcombe's interval over clusters is given.
+
+    A judge that errs at the same rate in both arms weakens a difference; one that errs more, or in another direction,
+    in one arm makes a difference by itself. `net` is what an arm's mean is off by, and a gap's `net` what the judge
+    adds to a difference: two arms with the same error rate can be off in opposite directions. Its interval for
+    independent units is Zou and Donner's, from the two bounded t intervals.
 
     References
     ----------
-    Newcombe (1998), doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
+    Newcombe (1998), doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I. Zou and
+    Donner (2008), doi:10.1002/sim.3095. Dean and Pagano (2015), doi:10.1093/jssam/smv024 (Wilson in clusters).
 
     Examples
     --------
@@ -181,8 +197,8 @@ def judge_against_people(
     words = [[None if code < 0 else read.categories[code] for code in row] for row in (mine, consensus)]
     both = (mine >= 0) & (consensus >= 0)
     arms = _arms(arm, len(mine))
-    wrong = mine != consensus
-    compare = partial(agreement, level=level, domain=read.categories, confidence=confidence, rng=rng)
+    off = _Off(mine != consensus, _net(mine, consensus, both, read.categories), cluster_places(cluster, len(mine)))
+    compare = partial(agreement, level=level, domain=read.categories, cluster=cluster, confidence=confidence, rng=rng)
     return JudgeAgainstPeople(
         consensus=compare(words, resamples=resamples),
         with_each=compare(rows, resamples=0).pairs[: len(rows) - 1],  # the pairs of row 0 come first
@@ -193,8 +209,11 @@ def judge_against_people(
         n_no_label=int((mine < 0).sum()),
         n_no_people=int((theirs < 0).all(axis=0).sum()),
         n_tied=int(tied.sum()),
-        errors=_error_rates(mine, consensus, both, arms, _numbers(read.categories), confidence),
-        gaps=_gaps(wrong, both, arms, cluster, resamples, confidence, rng),
+        errors=tuple(_error_rate(name, off, here, resamples, confidence, rng) for name, here in _by_arm(arms, both)),
+        gaps=tuple(
+            _gap((a, b), off, (in_a, in_b), resamples, confidence, rng)
+            for (a, in_a), (b, in_b) in combinations(_by_arm(arms, both), 2)
+        ),
         level=confidence,
     )
 
@@ -216,11 +235,28 @@ def _arms(arm: Sequence[object] | None, units: int) -> list[object]:
     return arms
 
 
-def _numbers(categories: tuple[object, ...]) -> FloatArray | None:
-    try:
-        return np.array([float(category) for category in categories])  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
+class _Off(NamedTuple):
+    """Where the judge is off: by unit whether it errs, by how much (NaN where that has no number), its cluster."""
+
+    wrong: NDArray[np.bool_]
+    net: FloatArray
+    places: IntArray | None
+
+    def numbered(self, here: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return here & np.isfinite(self.net)
+
+    def clusters(self, here: NDArray[np.bool_]) -> int:
+        return int(here.sum()) if self.places is None else len(np.unique(self.places[here]))
+
+
+def _net(mine: IntArray, consensus: IntArray, both: NDArray[np.bool_], categories: tuple[object, ...]) -> FloatArray:
+    numbers = np.array([*map(_number, categories), np.nan])  # the code of a missing label is -1: the last
+    net: FloatArray = np.where(both, numbers[mine] - numbers[consensus], np.nan)
+    return net
+
+
+def _number(category: object) -> float:
+    return float(category) if isinstance(category, (bool, int, float, np.number, np.bool_)) else np.nan
 
 
 def _table(mine: IntArray, consensus: IntArray, categories: int) -> tuple[tuple[int, ...], ...]:
@@ -228,93 +264,137 @@ def _table(mine: IntArray, consensus: IntArray, categories: int) -> tuple[tuple[
     return tuple(tuple(int(n) for n in row) for row in flat.reshape(categories, categories))
 
 
-def _error_rates(
-    mine: IntArray,
-    consensus: IntArray,
-    both: NDArray[np.bool_],
-    arms: list[object],
-    numbers: FloatArray | None,
-    level: float,
-) -> tuple[ErrorRate, ...]:
-    rates = []
-    for name, here in _by_arm(arms, both):
-        n, errors = int(here.sum()), int((mine != consensus)[here].sum())
-        low, high = _wilson(errors, n, level)
-        net = None
-        if numbers is not None and n > 0:
-            reach = float(np.ptp(numbers)) or 1.0
-            net = mean_interval(numbers[mine[here]] - numbers[consensus[here]], level=level, bound=reach)
-        rates.append(ErrorRate(name, n, errors, errors / n if n else np.nan, low, high, net))
-    return tuple(rates)
-
-
 def _by_arm(arms: list[object], both: NDArray[np.bool_]) -> list[tuple[object, NDArray[np.bool_]]]:
     return [(name, np.array([each == name for each in arms]) & both) for name in sorted(set(arms), key=str)]
 
 
-def _wilson(errors: int, n: int, level: float) -> tuple[float, float]:
+def _error_rate(
+    name: object, off: _Off, here: NDArray[np.bool_], resamples: int, level: float, rng: np.random.Generator
+) -> ErrorRate:
+    n, errors = int(here.sum()), int(off.wrong[here].sum())
+    p = errors / n if n else np.nan
+    low, high = _wilson(p, _effective(off, here), level)
+    return ErrorRate(name, n, errors, p, low, high, _arm_net(off, here, resamples, level, rng))
+
+
+def _effective(off: _Off, here: NDArray[np.bool_]) -> float:
+    """How many independent units the units of an arm are worth."""
+    n, clusters = int(here.sum()), off.clusters(here)
+    if off.places is None or n == 0:
+        return float(n)
+    p = off.wrong[here].mean()
+    if clusters < 2 or p in (0, 1):
+        return float(clusters)
+    sums = np.bincount(off.places[here], weights=off.wrong[here] - p)
+    effect = clusters / (clusters - 1) * (sums**2).sum() / (n * p * (1 - p))
+    return float(n / max(1.0, effect))
+
+
+def _wilson(p: float, n: float, level: float) -> Ends:
     if n == 0:
         return np.nan, np.nan
     z = float(ndtri((1 + level) / 2))
-    p = errors / n
     centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return max(0.0, float((centre - half) / (1 + z * z / n))), min(1.0, float((centre + half) / (1 + z * z / n)))
 
 
-def _gaps(
-    wrong: NDArray[np.bool_],
-    both: NDArray[np.bool_],
-    arms: list[object],
-    cluster: Sequence[object] | None,
+def _arm_net(
+    off: _Off, here: NDArray[np.bool_], resamples: int, level: float, rng: np.random.Generator
+) -> Interval | None:
+    """The mean by which the judge is off in an arm; with clusters, where they vary, with their bootstrap."""
+    here = off.numbered(here)
+    if not here.any():
+        return None
+    simple = mean_interval(off.net[here], level=level, bound=float(np.nanmax(np.abs(off.net), initial=1.0)))
+    if off.places is None:
+        return simple
+    draws = _means(off.net, here, _weights(off, resamples, rng), off.places)
+    if not _vary(draws):
+        return simple
+    return Interval(simple.estimate, *_ends(draws, level), level, "percentile", len(draws), simple.n)
+
+
+def _gap(
+    arms: tuple[object, object],
+    off: _Off,
+    here: tuple[NDArray[np.bool_], NDArray[np.bool_]],
     resamples: int,
     level: float,
     rng: np.random.Generator,
-) -> tuple[ErrorGap, ...]:
-    if cluster is not None and len(cluster) != len(arms):
-        raise ValueError(f"cluster must name a cluster for each of the {len(arms)} units, got {len(cluster)}")
-    gaps = []
-    for (a, in_a), (b, in_b) in combinations(_by_arm(arms, both), 2):
-        if not in_a.any() or not in_b.any():
-            gaps.append(ErrorGap((a, b), np.nan, np.nan, np.nan, "Newcombe"))
-        elif cluster is None:
-            gaps.append(_newcombe((a, b), wrong[in_a], wrong[in_b], level))
-        else:
-            gaps.append(_clustered((a, b), wrong, in_a, in_b, cluster, resamples, level, rng))
-    return tuple(gaps)
-
-
-def _newcombe(
-    arms: tuple[object, object], first: NDArray[np.bool_], second: NDArray[np.bool_], level: float
 ) -> ErrorGap:
-    p, q = float(first.mean()), float(second.mean())
-    (p_low, p_high), (q_low, q_high) = (_wilson(int(x.sum()), len(x), level) for x in (first, second))
+    if not (here[0].any() and here[1].any()):
+        return ErrorGap(arms, np.nan, np.nan, np.nan, "Newcombe", None)
+    p, q = (float(off.wrong[each].mean()) for each in here)
+    ends: list[Ends] = [_wilson(x, _effective(off, each), level) for x, each in zip((p, q), here, strict=True)]
+    low, high = _of_difference((p, q), ends)
+    if off.places is None:
+        return ErrorGap(arms, p - q, low, high, "Newcombe", _net_gap(off, here, None, level))
+    weights = _weights(off, resamples, rng)
+    net = _net_gap(off, here, weights, level)
+    draws = _difference(off.wrong, here, weights, off.places)
+    if not _vary(draws):
+        return ErrorGap(arms, p - q, low, high, "Newcombe over clusters", net)
+    return ErrorGap(arms, p - q, *_ends(draws, level), "cluster bootstrap", net)
+
+
+def _net_gap(
+    off: _Off, here: tuple[NDArray[np.bool_], NDArray[np.bool_]], weights: FloatArray | None, level: float
+) -> Interval | None:
+    first, second = off.numbered(here[0]), off.numbered(here[1])
+    if not (first.any() and second.any()):
+        return None
+    bound = float(np.nanmax(np.abs(off.net), initial=1.0))
+    a, b = (mean_interval(off.net[each], level=level, bound=bound) for each in (first, second))
+    n = int(first.sum() + second.sum())
+    if weights is not None and off.places is not None:
+        draws = _difference(off.net, (first, second), weights, off.places)
+        if _vary(draws):
+            return Interval(a.estimate - b.estimate, *_ends(draws, level), level, "percentile", len(draws), n)
+    ends = _of_difference((a.estimate, b.estimate), [(a.low, a.high), (b.low, b.high)])
+    return Interval(a.estimate - b.estimate, *ends, level, a.method, 0, n)
+
+
+def _of_difference(estimates: tuple[float, float], ends: Sequence[Ends]) -> Ends:
+    """Both ends of a difference of independent estimates, from the ends of each."""
+    (p, q), ((p_low, p_high), (q_low, q_high)) = estimates, ends
     low = p - q - np.sqrt((p - p_low) ** 2 + (q_high - q) ** 2)
     high = p - q + np.sqrt((p_high - p) ** 2 + (q - q_low) ** 2)
-    return ErrorGap(arms, p - q, float(low), float(high), "Newcombe")
+    return float(low), float(high)
 
 
-def _clustered(
-    arms: tuple[object, object],
-    wrong: NDArray[np.bool_],
-    in_a: NDArray[np.bool_],
-    in_b: NDArray[np.bool_],
-    cluster: Sequence[object],
-    resamples: int,
-    level: float,
-    rng: np.random.Generator,
-) -> ErrorGap:
-    _, place = np.unique(np.asarray(cluster), return_inverse=True)
-    clusters = int(place.max()) + 1
-    errors_a, n_a, errors_b, n_b = (
-        np.bincount(place, weights=x.astype(np.float64), minlength=clusters)
-        for x in (wrong & in_a, in_a, wrong & in_b, in_b)
-    )
-    weights = rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples).astype(np.float64)
-    there = (weights @ n_a > 0) & (weights @ n_b > 0)
-    weights = weights[there]
-    draws = weights @ errors_a / (weights @ n_a) - weights @ errors_b / (weights @ n_b)
-    difference = float(errors_a.sum() / n_a.sum() - errors_b.sum() / n_b.sum())
-    if len(draws) == 0:
-        return ErrorGap(arms, difference, np.nan, np.nan, "cluster bootstrap")
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return ErrorGap(arms, difference, float(low), float(high), "cluster bootstrap")
+def _weights(off: _Off, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """How often each cluster is in each resample: (resamples, clusters)."""
+    assert off.places is not None
+    clusters = int(off.places.max()) + 1
+    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples).astype(np.float64)
+
+
+def _means(
+    values: NDArray[np.bool_] | FloatArray, here: NDArray[np.bool_], weights: FloatArray, places: IntArray
+) -> FloatArray:
+    """The mean of the values in each resample of clusters, NaN where it holds none of them."""
+    clusters = weights.shape[1]
+    sums = np.bincount(places[here], weights=values[here].astype(np.float64), minlength=clusters)
+    n = weights @ np.bincount(places[here], minlength=clusters)
+    means: FloatArray = np.divide(weights @ sums, n, out=np.full(len(weights), np.nan), where=n > 0)
+    return means
+
+
+def _difference(
+    values: NDArray[np.bool_] | FloatArray,
+    here: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    weights: FloatArray,
+    places: IntArray,
+) -> FloatArray:
+    draws = _means(values, here[0], weights, places) - _means(values, here[1], weights, places)
+    return draws[np.isfinite(draws)]
+
+
+def _vary(draws: FloatArray) -> bool:
+    """Whether a bootstrap says anything: an interval of draws that are all alike would be a point."""
+    return bool(np.ptp(draws[np.isfinite(draws)]) > 0) if np.isfinite(draws).any() else False
+
+
+def _ends(draws: FloatArray, level: float) -> Ends:
+    low, high = np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

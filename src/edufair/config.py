@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from edufair.errors import ConfigError
+from edufair.records import Item
 
 #: Names of query parameters that carry a secret.
 _SECRET = re.compile(r"key|token|secret|sig|password|auth", re.IGNORECASE)
@@ -169,8 +170,16 @@ class Settings(Section):
         raise NotImplementedError
 
     def judge_schema(self) -> dict[str, Any] | None:
-        """The JSON schema of the judge's replies, where there is a judge."""
+        """The JSON schema of the judge's replies, where a judge is asked: as a measure, or because it is audited."""
         return None
+
+    def beside(self, folder: Path) -> Settings:
+        """These settings with the files they name, which lie beside the audit file, read in."""
+        return self
+
+    def length(self, item: Item) -> int:
+        """How many characters of an item a model is shown at the most: for the estimate of a plan."""
+        return len(item.text)
 
     def widened(self, earlier: Mapping[str, Any]) -> Settings:
         """These settings with the arms that an earlier plan's settings had besides."""
@@ -233,7 +242,7 @@ def _with_names(settings: Settings, where: Path | str) -> Settings:
     kept = bank if bank == "sample" else str(beside / Path(bank).expanduser())
     items = settings.items.model_copy(update={"bank": kept})
     run = beside / Path(settings.run or f"runs/{name}").expanduser()
-    return settings.model_copy(update={"name": name, "run": str(run), "items": items})
+    return settings.model_copy(update={"name": name, "run": str(run), "items": items}).beside(beside)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -53,6 +53,10 @@ class Ask(Protocol):
 class View(Protocol):
     """A run, read only."""
 
+    def items(self) -> Mapping[str, Item]:
+        """The items of its plans, by id."""
+        ...
+
     def scores(self) -> pl.DataFrame: ...
 
     def records(self) -> pl.DataFrame: ...

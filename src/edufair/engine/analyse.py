@@ -14,7 +14,7 @@ from edufair.design.plan import Plan
 from edufair.engine import settings as files
 from edufair.engine.runs import Run, current_trials, open_run
 from edufair.errors import StoreError
-from edufair.records import Finding
+from edufair.records import Finding, Item
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,6 +34,9 @@ class RunView:
     @cached_property
     def _records(self) -> pl.DataFrame:
         return self._mine(self.run.records())
+
+    def items(self) -> dict[str, Item]:
+        return self.run.items()
 
     def scores(self) -> pl.DataFrame:
         return self._scores
@@ -98,7 +101,7 @@ def _marked(analysis: Analysis, first: Plan) -> tuple[Finding, ...]:
             f,
             planned=(f.condition, f.dimension, f.a, f.b) in foreseen
             and f.model in first.audited
-            and f.domain in first.items_by_domain(),
+            and (f.domain in first.items_by_domain() or not f.domain),  # "" is all domains together
         )
         for f in analysis.findings
     )

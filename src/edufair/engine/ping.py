@@ -24,7 +24,7 @@ class Answered:
 def ping(source: AuditFile) -> list[Answered]:
     """Raises ModelError, with a message for people, for the first model that does not answer."""
     audit, settings = files.load(source)
-    return run_sync(lambda: _ping(settings, audit.judge_role))
+    return run_sync(lambda: _ping(settings, audit.judge_role or audit.audited))
 
 
 async def _ping(settings: Settings, judge_role: str | None) -> list[Answered]:

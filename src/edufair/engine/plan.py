@@ -149,7 +149,7 @@ def _keep_items(store: Store, audit: Audit, settings: Settings) -> tuple[list[tu
                 raise BankError(f"the bank {settings.items.bank}: two items have the id {item.id!r}; make ids unique")
             seen[item.id] = key
             rows.append((key, item.id, item.domain))
-            characters += len(item.text)
+            characters += settings.length(item)
     if not rows:
         raise BankError(f"the bank {settings.items.bank} gives no items with these settings; look at [items]")
     return rows, characters / len(rows) / CHARACTERS_PER_TOKEN

@@ -12,7 +12,8 @@ from edufair.design.plan import Plan
 from edufair.engine.progress import Tally
 from edufair.engine.settings import plan_rows
 from edufair.errors import StoreError
-from edufair.records import Record, Source
+from edufair.records import Item, Record, Source
+from edufair.store import Store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +39,10 @@ class Run:
     def plan_rows(self) -> list[dict[str, Any]]:
         """The stored plans with when and by which version they were frozen."""
         return self._read(plan_rows)  # type: ignore[no-any-return]
+
+    def items(self) -> dict[str, Item]:
+        """The items of the run's plans, by id; where plans hold different ones, that of the plan in force."""
+        return self._read(_items)  # type: ignore[no-any-return]
 
     def scores(self) -> pl.DataFrame:
         """One row a score: trial, turn, metric, source, value (null = missing), reason, and the trial's own columns."""
@@ -128,6 +133,11 @@ def current_trials(plans: Sequence[Plan]) -> frozenset[str]:
             for key, trial in plan.trial_ids(model):
                 chosen.setdefault(key, trial)
     return frozenset(chosen.values())
+
+
+def _items(store: Store) -> dict[str, Item]:
+    hashes = {row[1]: row[0] for plan in plan_rows(store) for row in plan["json"]["items"]}
+    return {item.id: item for _, item in store.items(hashes.values())}
 
 
 def _state(status: str, reason: str) -> str:

@@ -101,7 +101,7 @@ async def sit(
         for role, names in wanted.items():
             for name in names:
                 audited = role == audit.audited
-                schema = settings.judge_schema() if role == audit.judge_role else None
+                schema = settings.judge_schema() if role == (audit.judge_role or audit.audited) else None
                 seat = await take_seat(store, role, name, settings, models[name], audited=audited, schema=schema)
                 seats[role, name if audited else ""] = seat
         sources = _sources(audit, settings, seats)

@@ -34,12 +34,21 @@ class InDomains:
 
 
 def choose(items: Items, seed: int) -> Iterable[Item]:
-    """The items of the chosen domains, then a seeded share or number of them, stratified by domain.
+    """The questions of a bank: those of the chosen domains, then a seeded share or number of them.
 
-    A `limit` above what there is takes all. Raises BankError for a bank that cannot be used.
+    Raises BankError for a bank that cannot be used.
     """
     columns = Columns.parse(f"{part}={column}" for part, column in items.columns.items())
-    chosen: Iterable[Item] = read_bank(items.bank, base=Path(), columns=columns, domain=items.domain, grade=items.grade)
+    bank = read_bank(items.bank, base=Path(), columns=columns, domain=items.domain, grade=items.grade)
+    return narrow(bank, items, seed)
+
+
+def narrow(bank: Iterable[Item], items: Items, seed: int) -> Iterable[Item]:
+    """The items of the chosen domains, then a seeded share or number of them, stratified by domain.
+
+    A `limit` above what there is takes all.
+    """
+    chosen: Iterable[Item] = bank
     if items.domains is not None:
         chosen = InDomains(chosen, frozenset(items.domains))
     draw = derive_seed(seed, "items")

@@ -45,12 +45,13 @@ class Ids:
 
 
 class Domains:
-    """The domains met so far, each in one spelling."""
+    """The domains (or what else groups items) met so far, each in one spelling."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = "domain") -> None:
+        self._kind = kind
         self._spelled: dict[str, str] = {}
 
     def clash(self, name: str) -> str | None:
         """Take `name` in; what is wrong with it, or None."""
         first = self._spelled.setdefault(folded(name), name)
-        return None if first == name else f"the domain {name!r} is spelled {first!r} in an earlier row"
+        return None if first == name else f"the {self._kind} {name!r} is spelled {first!r} in an earlier row"

@@ -32,7 +32,7 @@ from pathlib import Path
 
 from edufair.models.base import Effective, Message
 from edufair.models.embedded import CONCURRENCY, CONTEXT, EmbeddedModel
-from edufair.store import FILE_NAME
+from edufair.store import FILE_NAME, unpacked
 
 AIM = 1.3
 ROLES = ("tutor", "student", "judge")
@@ -214,7 +214,7 @@ def stored(folder: Path) -> list[Call]:
     turns = {trial: [turn["text"] for turn in json.loads(body)["turns"]] for trial, _, body in records}
     calls = []
     for key, role, request, reply, prompt, cached, completion in rows:
-        sent = flat(json.loads(request)["messages"])
+        sent = flat(unpacked(request)["messages"])
         dialogue = owner.get(key) or judged_dialogue(turns, sent) or key
         calls.append(Call(dialogue, role, prompt, cached, completion or 0, sent, reply))
     return calls

@@ -40,7 +40,11 @@ def seen_from(role: str, system: str, turns: list[str]) -> list[dict[str, str]]:
 def judged(talk: dict[str, Any], dialogue: dict[str, str], turns: list[str]) -> list[dict[str, str]]:
     """The material as the judge sees it: parts between fences, a task at the end."""
     names = [f"turn {i}, {'tutor' if i % 2 else 'student'}" for i in range(1, len(turns) + 1)]
-    parts = [("question", dialogue["question"]), ("correct answer", dialogue["answer"]), *zip(names, turns, strict=True)]
+    parts = [
+        ("question", dialogue["question"]),
+        ("correct answer", dialogue["answer"]),
+        *zip(names, turns, strict=True),
+    ]
     shown = "\n\n".join(talk["part"].replace("PART", name).replace("TEXT", text) for name, text in parts)
     content = talk["head"] + shown + talk["foot"].replace("TURN", str(len(turns)))
     return [{"role": "system", "content": talk["judge"]}, {"role": "user", "content": content}]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -77,7 +78,7 @@ call = sa.Table(
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("model", sa.Text, nullable=False),
     sa.Column("effective", sa.Text, nullable=False),
-    sa.Column("request", sa.Text, nullable=False),
+    sa.Column("request", sa.LargeBinary, nullable=False),
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("returned_model", sa.Text, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
@@ -142,8 +143,18 @@ sa.Index("pair_by_size", pair.c.size)
 
 Row = dict[str, Any]
 
+#: A table, whole rows of it, and whether they replace rows with the same key.
+Write = tuple[sa.Table, Sequence[Row], bool]
+
+#: Seconds for which a transaction gathers rows before it is committed: nothing beside a model's reply, and far fewer
+#: transactions when hundreds of calls end in a second.
+GATHER = 0.005
+
 #: Changes to the tables above, one function each, applied in order to stores made by earlier versions.
 MIGRATIONS: tuple[Any, ...] = ()
+
+
+_FAILED: sa.ColumnElement[str] = sa.literal_column("'failed'")
 
 
 class Store:
@@ -155,10 +166,10 @@ class Store:
         self._lock = lock
         # Autocommit: every look-up sees what has been committed by then, never an old snapshot.
         self._reader = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        self._lookup = sa.select(call).where(call.c.key == sa.bindparam("k"), call.c.status != "failed")
+        self._lookup = _sql(sa.select(call).where(call.c.key == sa.bindparam("k"), call.c.status != _FAILED), engine)
         self._writable = writable
-        self._pending: list[tuple[sa.Table, Sequence[Row], bool]] = []
-        self._committed: asyncio.Future[None] | None = None
+        self._inserts: dict[tuple[str, bool], str] = {}
+        self._pending: list[tuple[Sequence[Write], asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store") if writable else None
 
@@ -169,30 +180,32 @@ class Store:
         if rows:
             await self.write_all([(table, rows, replace)])
 
-    async def write_all(self, writes: Sequence[tuple[sa.Table, Sequence[Row], bool]]) -> None:
+    async def write_all(self, writes: Sequence[Write]) -> None:
         """Several writes in one transaction: all of them are there afterwards, or none."""
-        self._pending.extend(writes)
-        if self._committed is None:
-            self._committed = asyncio.get_running_loop().create_future()
-        done = self._committed
+        committed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pending.append((writes, committed))
         if self._flusher is None:
             self._flusher = asyncio.create_task(self._flush())
-        await asyncio.shield(done)
+        await committed
 
     async def _flush(self) -> None:
         """Commit whatever is pending until nothing is; tasks that come meanwhile share the next transaction."""
         loop = asyncio.get_running_loop()
         while self._pending:
-            batch, done = self._pending, self._committed
-            self._pending, self._committed = [], None
-            assert done is not None
+            await asyncio.sleep(GATHER)
+            batch, self._pending = self._pending, []
+            failure = None
             try:
-                await loop.run_in_executor(self._thread, self._apply, batch)
+                await loop.run_in_executor(self._thread, self._apply, [w for writes, _ in batch for w in writes])
             except Exception as error:
-                done.set_exception(StoreError(f"{self.folder / FILE_NAME}: cannot be written: {error}"))
-                done.exception()  # marked as seen even where the waiting task was cancelled
-            else:
-                done.set_result(None)
+                failure = StoreError(f"{self.folder / FILE_NAME}: cannot be written: {error}")
+            for _, committed in batch:
+                if committed.done():  # the task that waited was cancelled; its rows are kept all the same
+                    continue
+                if failure is None:
+                    committed.set_result(None)
+                else:
+                    committed.set_exception(failure)
         self._flusher = None
 
     async def drain(self) -> None:
@@ -209,29 +222,36 @@ class Store:
         with self._engine.begin() as connection:
             connection.execute(sa.delete(table))
 
-    def _apply(self, batch: Sequence[tuple[sa.Table, Sequence[Row], bool]]) -> None:
+    def _apply(self, batch: Sequence[Write]) -> None:
         grouped: dict[tuple[sa.Table, bool], list[Row]] = {}
         for table, rows, replace in batch:
             grouped.setdefault((table, replace), []).extend(rows)
         with self._engine.begin() as connection:
             for (table, replace), rows in grouped.items():
-                connection.execute(self._insert(table, replace), rows)
+                connection.exec_driver_sql(self._insert(table, replace), rows)
 
-    def _insert(self, table: sa.Table, replace: bool) -> Any:
-        dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(table)
-        if not replace:
-            return statement.on_conflict_do_nothing()
-        keys = [column.name for column in table.primary_key]
-        values = {c.name: statement.excluded[c.name] for c in table.columns if c.name not in keys}
-        return statement.on_conflict_do_update(index_elements=keys, set_=values)
+    def _insert(self, table: sa.Table, replace: bool) -> str:
+        """The statement for whole rows, compiled once: it is half the cost of a small transaction otherwise."""
+        if (table.name, replace) not in self._inserts:
+            dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
+            statement = dialect.insert(table)
+            keys = [column.name for column in table.primary_key]
+            values = {c.name: statement.excluded[c.name] for c in table.columns if c.name not in keys}
+            kept = statement.on_conflict_do_nothing()
+            chosen = statement.on_conflict_do_update(index_elements=keys, set_=values) if replace else kept
+            self._inserts[table.name, replace] = _sql(chosen, self._engine)
+        return self._inserts[table.name, replace]
 
     # Reading
 
     def find_call(self, key: str) -> Row | None:
         """The finished call with this request key, if there is one."""
-        row = self._reader.execute(self._lookup, {"k": key}).mappings().first()
-        return dict(row) if row else None
+        # Most shared requests are looked up and not found: straight to the driver, which is six times as fast.
+        cursor = self._reader.connection.cursor()
+        cursor.execute(self._lookup, {"k": key})
+        row = cursor.fetchone()
+        cursor.close()
+        return dict(zip(call.columns.keys(), row, strict=True)) if row else None
 
     def attempts(self, key: str) -> int:
         """How many tries of this request the store knows."""
@@ -391,7 +411,9 @@ def open_store(folder: Path | str) -> Store:
 
 
 def _engine(path: Path) -> sa.Engine:
-    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"timeout": 30, "check_same_thread": False})
+    connect_args = {"timeout": 30, "check_same_thread": False}
+    # Named parameters: rows are mappings, for compiled statements as well.
+    engine = sa.create_engine(f"sqlite:///{path}", connect_args=connect_args, paramstyle="named")
 
     @sa.event.listens_for(engine, "connect")
     def _tune(connection: Any, _: Any) -> None:
@@ -401,6 +423,10 @@ def _engine(path: Path) -> sa.Engine:
         connection.execute("PRAGMA cache_size=-16000")
 
     return engine
+
+
+def _sql(statement: sa.ClauseElement, engine: sa.Engine) -> str:
+    return str(statement.compile(dialect=engine.dialect))
 
 
 def _lock(folder: Path) -> Any:
@@ -422,15 +448,27 @@ def _lock(folder: Path) -> Any:
 
 
 def _migrate(store: Store) -> None:
+    """Bring an older store up to date. One that was just made has the present tables already."""
     version = store.get_meta("schema")
-    for number, step in enumerate(MIGRATIONS[version or 0 :], start=(version or 0) + 1):
-        step(store)
-        store.set_meta("schema", number)
     if version is None:
         store.set_meta("schema", len(MIGRATIONS))
+        return
+    for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
+        step(store)
+        store.set_meta("schema", number)
 
 
 # Rows from records and back
+
+
+def packed(request: Mapping[str, Any]) -> bytes:
+    """A request as the call table holds it. The calls of a dialogue repeat each other: a third of the size."""
+    return zlib.compress(orjson.dumps(request), 1)
+
+
+def unpacked(request: bytes) -> dict[str, Any]:
+    """The request in a row of the call table."""
+    return orjson.loads(zlib.decompress(request))  # type: ignore[no-any-return]
 
 
 def item_row(item_hash: str, content: Item) -> Row:

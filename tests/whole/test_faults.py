@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import edufair
+from edufair import store as db
 from edufair.cli import main
 from edufair.errors import RunStopped
 from edufair.models import endpoint
@@ -162,7 +163,7 @@ def _calls_with_requests(run: edufair.Run) -> list[dict[str, Any]]:
 
     with sqlite3.connect(run.folder / "edufair.db") as connection:
         rows = connection.execute("SELECT request FROM call WHERE status != 'failed'").fetchall()
-    return [{"request": json.dumps(json.loads(text), sort_keys=True)} for (text,) in rows]
+    return [{"request": json.dumps(db.unpacked(request), sort_keys=True)} for (request,) in rows]
 
 
 async def test_every_outcome_is_a_state_of_its_own_counted_by_arm(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import orjson
 import pytest
 
 import edufair
+from edufair import store as db
 from edufair.hashing import digest
 from whole.people_server import audit_toml
 
@@ -71,7 +72,7 @@ def _committed(run: Path) -> set[str]:
             rows = connection.execute("SELECT request FROM call WHERE status != 'failed'").fetchall()
         except sqlite3.OperationalError:  # killed before the tables were made
             return set()
-    return {digest(orjson.loads(text)) for (text,) in rows}
+    return {digest(db.unpacked(request)) for (request,) in rows}
 
 
 def test_twenty_kills_change_no_score_and_no_finished_call_is_asked_again(

@@ -44,6 +44,7 @@ class Caller:
         self._allow_model_change = allow_model_change
         self._under_way: dict[str, asyncio.Future[Reply]] = {}
         self._recent: OrderedDict[str, Reply] = OrderedDict()
+        self._failed: set[str] = set()
         self._returned: dict[str, str] = {
             seat.id: seat.effective.returned_model for seat in seats.values() if seat.effective.returned_model
         }
@@ -72,15 +73,17 @@ class Caller:
     async def _ask_once(
         self, seat: Seat, key: str, messages: Sequence[Message], schema: Any, max_tokens: int | None
     ) -> Reply:
-        """Ask a shared request while others that want the same wait for it; if it fails, it fails for all of them."""
+        """Ask a shared request while others wait for it; if it fails or the run stops, it does for all of them."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._under_way[key] = future
         try:
             reply = self._stored(key, shared=True) or await self._ask(seat, key, messages, schema, max_tokens)
-        except BaseException as error:
-            stopped = CallFailed("the run stopped while this was asked", kind="connection")
-            future.set_exception(error if isinstance(error, CallFailed) else stopped)
-            future.exception()
+        except CallFailed as error:
+            future.set_exception(error)
+            future.exception()  # marked as seen: perhaps nobody waits
+            raise
+        except BaseException:
+            future.cancel()
             raise
         finally:
             del self._under_way[key]
@@ -111,10 +114,11 @@ class Caller:
     async def _ask(
         self, seat: Seat, key: str, messages: Sequence[Message], schema: Any, max_tokens: int | None
     ) -> Reply:
-        tried = self.store.attempts(key) if self._resumed else 0
+        tried = self.store.attempts(key) if self._resumed or key in self._failed else 0
         try:
             reply = await seat.model.chat(messages, seat.effective, schema=schema, max_tokens=max_tokens)
         except CallFailed as error:
+            self._failed.add(key)
             self.tally.failed_calls += error.attempts
             row = _failed_row(seat, key, tried + error.attempts, messages, str(error), error.kind)
             await self.store.write(db.call, [row])
@@ -123,22 +127,25 @@ class Caller:
             _failed_row(seat, key, tried + number, messages, attempt.message, attempt.kind, attempt.latency)
             for number, attempt in enumerate(reply.failed_attempts, start=1)
         ]
-        rows.append(_reply_row(seat, key, tried + len(rows) + 1, messages, reply))
+        row = _reply_row(seat, key, tried + len(rows) + 1, messages, reply)
+        changed = self._model_changed(seat, reply)
         self.tally.count(reply, seat.role)
-        await self.store.write(db.call, rows)
-        self._check_model(seat, reply)
+        await self.store.write(db.call, [*rows, {**row, "status": "failed"} if changed else row])
+        if changed:
+            raise RunStopped(changed)
         return reply
 
-    def _check_model(self, seat: Seat, reply: Reply) -> None:
-        """A model that answers under another name than before is not the model that is being audited."""
-        if not reply.model:
-            return
+    def _model_changed(self, seat: Seat, reply: Reply) -> str:
+        """A model that answers under another name than before is not the model that is being audited: what to say."""
+        if not reply.model or self._allow_model_change:
+            return ""
         before = self._returned.setdefault(seat.id, reply.model)
-        if before != reply.model and not self._allow_model_change:
-            raise RunStopped(
-                f"{seat.role} {seat.name}: the host answered as {reply.model!r} and before as {before!r}; a run must "
-                "not mix two models. Pin the model's version, or set limits.allow_model_change = true"
-            )
+        if before == reply.model:
+            return ""
+        return (
+            f"{seat.role} {seat.name}: the host answered as {reply.model!r} and before as {before!r}; a run must "
+            "not mix two models. Pin the model's version, or set limits.allow_model_change = true"
+        )
 
 
 class TrialAsk:
@@ -155,7 +162,7 @@ class TrialAsk:
         self._sources = sources
 
     def has(self, role: str) -> bool:
-        return role in self._sources or (role, self._trial.model) in self._caller.seats
+        return role in self._sources or self._find(role) is not None
 
     def source(self, role: str) -> Source:
         return self._sources[role]
@@ -180,13 +187,16 @@ class TrialAsk:
         return (await self._seat(role).model.embed(texts)).vectors
 
     def _seat(self, role: str) -> Seat:
-        seats = self._caller.seats
-        seat = seats.get((role, self._trial.model)) or seats.get((role, ""))
+        seat = self._find(role)
         if seat is None:
             raise PlanError(
                 f"the {self._trial.audit} audit asked for the role {role!r}, which audit.toml does not fill"
             )
         return seat
+
+    def _find(self, role: str) -> Seat | None:
+        seats = self._caller.seats
+        return seats.get((role, self._trial.model)) or seats.get((role, ""))
 
 
 def _scaled(params: Mapping[str, Any], budget: float) -> int | None:
@@ -214,7 +224,7 @@ def _reply_row(seat: Seat, key: str, attempt: int, messages: Sequence[Message], 
         "role": seat.role,
         "model": seat.name,
         "effective": seat.id,
-        "request": orjson.dumps(reply.sent or {"messages": list(messages)}).decode(),
+        "request": db.packed(reply.sent or {"messages": list(messages)}),
         "status": reply.status,
         "returned_model": reply.model,
         "text": reply.text,

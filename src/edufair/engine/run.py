@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -38,8 +39,10 @@ def run(source: AuditFile, *, progress: bool = False) -> Run:
     store = db.create(settings.run)
     try:
         frozen = freeze_in(store, audit, settings).plan
+        gc.freeze()  # what has been imported need not be looked at again in every collection of a long run
         tally = run_sync(lambda: _carry_out(audit, settings, store, frozen, progress))
     finally:
+        gc.unfreeze()
         store.close()
     return Run(settings.run, tally=tally)
 

@@ -26,7 +26,8 @@ def apart(units: list[Unit]) -> list[Unit]:
 
 
 def test_raw_alpha_and_ac1_by_hand() -> None:
-    # 10 turns, 8 equal. The judge gives five 1, people three: (5 + 3) / 20 = 0.4 of all labels. AC1: e = 2 x 0.4 x 0.6 = 0.48, (0.8 - 0.48) / 0.52.
+    # 10 turns, 8 equal. The judge gives five 1, people three: (5 + 3) / 20 = 0.4 of all labels.
+    # AC1: e = 2 x 0.4 x 0.6 = 0.48, (0.8 - 0.48) / 0.52.
     # alpha = 1 - (n - 1) seen / expected with n = 20, n1 = 8, n0 = 12: 1 - 19 x (2 x 2) / (2 x 8 x 12).
     units = apart([unit(1, 1)] * 3 + [unit(0, 0)] * 5 + [unit(1, 0)] * 2)
     found = check(LEAK, units, seed=1)

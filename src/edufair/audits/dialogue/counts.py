@@ -29,7 +29,8 @@ def unread_turns(scores: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     key = ["model", "condition", "arm", "source"]
-    labels = scores.filter((pl.col("turn") > 0) & pl.col("metric").is_in(PEDAGOGICAL))
+    by_judge = pl.col("source").str.starts_with("judge:")  # people may have labelled turns as well
+    labels = scores.filter((pl.col("turn") > 0) & pl.col("metric").is_in(PEDAGOGICAL) & by_judge)
     lost = pl.col("value").is_null() & (pl.col("reason") != NOT_APPLICABLE)
     turns = labels.group_by("trial", "turn", "source").agg(reason=pl.col("reason").filter(lost).first())
     placed = turns.join(records.select("trial", *key[:-1]), on="trial")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -60,13 +60,24 @@ async def _judged(record: Record, ask: Ask) -> AsyncIterator[Score]:
         if turn.role != "tutor":
             continue
         labelled.append(await _label(record, turn, ask))
-        for metric in (*PEDAGOGICAL, rubric.STUDENT_MISTAKE):
-            value = labelled[-1].values.get(metric)
-            yield Score(record.trial.id, turn.number, metric, source, value, _why_missing(value, metric, labelled[-1:]))
+        for scored in _of_turn(record, turn, labelled[-1], source):
+            yield scored
     contradictions = sum(each.contradictions for each in labelled)
     yield Score(record.trial.id, 0, CONTRADICTIONS, source, float(contradictions))
     for metric, value in rubric.per_dialogue([each.values for each in labelled]).items():
         yield Score(record.trial.id, 0, metric, source, value, _why_missing(value, metric, labelled))
+
+
+async def score_turn(record: Record, turn: Turn, ask: Ask) -> AsyncIterator[Score]:
+    """The judge's labels of one tutor turn alone: how a judge is tried on turns that people have labelled."""
+    for scored in _of_turn(record, turn, await _label(record, turn, ask), ask.source("judge").id):
+        yield scored
+
+
+def _of_turn(record: Record, turn: Turn, one: Labelled, source: str) -> Iterator[Score]:
+    for metric in (*PEDAGOGICAL, rubric.STUDENT_MISTAKE):
+        value = one.values.get(metric)
+        yield Score(record.trial.id, turn.number, metric, source, value, _why_missing(value, metric, [one]))
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,8 @@ class Finding:
     """One contrast on one metric: level A minus level B over the items both have.
 
     Estimates are None when `status` is not `tested`. `violation` is the paper's rule (the 95% interval of r
-    excludes zero); `finding` is ours (Holm-adjusted p < 0.05 and |r| >= 0.10).
+    excludes zero); `finding` is ours (Holm-adjusted p < 0.05 and |r| >= 0.10). `reservation` says why a difference
+    that the test finds is nevertheless no finding (a bounded scale may have made it).
     """
 
     audit: str
@@ -181,6 +182,7 @@ class Finding:
     violation: bool | None = None
     practical: bool | None = None
     finding: bool | None = None
+    reservation: str = ""
     planned: bool = True
     note: str = ""
 

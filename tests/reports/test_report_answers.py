@@ -119,3 +119,10 @@ def test_a_tutor_that_treats_all_alike_is_not_said_to_differ():
 def test_a_strong_difference_is_found_for_its_dimension_alone():
     found = answers.answers(made_up.findings(7, biased=True))
     assert [(a.model, a.dimension) for a in found if a.kind == "differs"] == [("TutorRL-7B", "language")]
+
+
+def test_a_difference_with_a_reservation_is_no_answer_and_is_not_hidden():
+    reserved = replace(FOUND, finding=False, reservation="the ends of the scale come first")
+    (answer,) = answers.answers([reserved, TESTED])
+    assert (answer.kind, answer.detected) == ("undecided", ())
+    assert "In 1 the test rejects, but the ends of the scale come first." in answer.summary

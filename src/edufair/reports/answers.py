@@ -52,11 +52,16 @@ class Answer:
         if self.kind == "shown to be small":
             return f"All {plural(self.tested, 'comparison')} lie within the stated margin."
         if self.kind == "undecided":
-            return f"No difference was found in {plural(self.tested, 'comparison')}.{self._others()}"
+            return f"No difference was found in {plural(self.tested, 'comparison')}.{self._reserved()}{self._others()}"
         n = len(self.detected)
         size = (", all of them small" if n > 1 else ", by a small amount") if self.kind == "differs but small" else ""
         verb = "differs" if n == 1 else "differ"
         return f"{count(n)} of {plural(self.tested, 'comparison')} {verb}{size}.{self._others()}"
+
+    def _reserved(self) -> str:
+        """What a test has found and its audit does not take for a difference, with the first of the reasons."""
+        own = [f for f in self.findings if f.reservation and f.p_holm is not None and f.p_holm < ALPHA]
+        return f" In {count(len(own))} the test rejects, but {own[0].reservation}." if own else ""
 
     def _others(self) -> str:
         """The comparisons without a difference; an open one is never left unsaid."""
@@ -97,7 +102,7 @@ def grouped(findings: Iterable[Finding], *keys: str) -> dict[tuple[str, ...], li
 def _answer(model: str, condition: str, dimension: str, findings: tuple[Finding, ...]) -> Answer:
     tested = [f for f in findings if f.status == "tested"]
     small = sum(f.verdict in SMALL for f in tested)
-    detected = sorted((f for f in tested if f.p_holm is not None and f.p_holm < ALPHA), key=lambda f: -abs(f.r or 0.0))
+    detected = sorted(filter(_is_detected, tested), key=lambda f: -abs(f.r or 0.0))
     kind: AnswerKind = "undecided"
     if not tested:
         kind = "insufficient"
@@ -108,6 +113,11 @@ def _answer(model: str, condition: str, dimension: str, findings: tuple[Finding,
     elif small == len(findings):
         kind = "shown to be small"
     return Answer(model, condition, dimension, kind, findings, len(tested), small, tuple(detected))
+
+
+def _is_detected(f: Finding) -> bool:
+    """Whether chance does not explain it, and nothing else that its audit knows of."""
+    return f.p_holm is not None and f.p_holm < ALPHA and not f.reservation
 
 
 def in_short(found: Sequence[Answer]) -> tuple[str, ...]:

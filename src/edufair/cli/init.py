@@ -17,11 +17,14 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
 ) -> None:
     """Write a commented audit file. Its models are for you to fill in."""
-    template = files("edufair.cli").joinpath("templates", f"{audit}.toml")
-    if not template.is_file():
-        raise ConfigError(f"there is no audit {audit!r} to start from; there is: dialogue")
+    templates = {
+        entry.name.removesuffix(".toml"): entry for entry in files("edufair.cli").joinpath("templates").iterdir()
+    }
+    known = sorted(name for name in templates if not name.startswith("demo"))
+    if audit not in known:
+        raise ConfigError(f"there is no audit {audit!r} to start from; there is: {', '.join(known)}")
     if path.exists() and not force:
         raise ConfigError(f"{path} is there already; name another file, or use --force to overwrite it")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(template.read_text(encoding="utf-8"), encoding="utf-8")
+    path.write_text(templates[audit].read_text(encoding="utf-8"), encoding="utf-8")
     typer.echo(f"{path} written. Put your models in, then: edufair plan {path}")

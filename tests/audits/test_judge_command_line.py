@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from typer.testing import CliRunner
 import edufair
 from edufair.audits.base import registry
 from edufair.audits.judge import JudgeSettings
+from edufair.audits.judge.tables import TABLES
 from edufair.cli import app
+from edufair.design.banks.stimuli import StimulusItems
 from edufair.engine import settings as files
 from edufair.errors import ConfigError
 
@@ -80,3 +84,32 @@ def test_a_rubric_that_cannot_be_read_is_named(tmp_path: Path, rubric: str) -> N
     )
     with pytest.raises(ConfigError, match=rf"{rubric}: the rubric"):
         files.load(tmp_path / "audit.toml")
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "judge-audit.md"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", DOCS.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("block", blocks("toml"))
+def test_the_settings_that_the_page_shows_are_settings(block: str, tmp_path: Path) -> None:
+    (tmp_path / "rubric.txt").write_text("Rate warmth, clarity and all of it from 1 to 7.")
+    least = 'audit = "judge"\n[models.m]\nurl = "python:m:f"\n[judge]\nmodel = "m"\n'
+    (tmp_path / "audit.toml").write_text(least + block)
+    files.load(tmp_path / "audit.toml")
+
+
+def test_the_stimulus_that_the_page_shows_is_read_but_for_its_dots(tmp_path: Path) -> None:
+    (block,) = blocks("json")
+    row = json.loads(block)
+    row["low"] += " and the rest"
+    (tmp_path / "one.jsonl").write_text(json.dumps(row))
+    (item,) = StimulusItems(tmp_path / "one.jsonl")
+    assert (item.domain, item.data["cluster"]) == ("weak", "percent")
+
+
+def test_every_table_that_the_page_names_is_made() -> None:
+    named = set(re.findall(r"`([a-z_]+)`", DOCS.read_text(encoding="utf-8")))
+    assert named >= {*TABLES, "test_retest", "pole_check", "pole_check_by_stimulus", "losses", "ratings"}

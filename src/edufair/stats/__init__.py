@@ -9,6 +9,8 @@ from edufair.stats.bootstrap import (
     mean_interval,
     rank_biserial_interval,
 )
+from edufair.stats.censoring import Construction, Headroom, Pinned, Split, gap_verdict
+from edufair.stats.cluster_test import ClusterTest, cluster_test
 from edufair.stats.distances import DistanceTest, permutation_distance
 from edufair.stats.equivalence import Equivalence, Verdict, equivalence
 from edufair.stats.friedman import Friedman, PageTrend, friedman, page_trend
@@ -17,17 +19,24 @@ from edufair.stats.loss import Loss, unequal_loss
 from edufair.stats.mahalanobis import MahalanobisTest, permutation_mahalanobis
 from edufair.stats.multiplicity import benjamini_hochberg, bonferroni, holm
 from edufair.stats.normalised import BiasBySubgroup, Noise, NormalisedBias, bias_by_subgroup, normalised_bias
+from edufair.stats.ordered_probit import OrderedProbit, ordered_probit
 from edufair.stats.permutation import MeanAbsR, mean_abs_r, mean_abs_r_null
+from edufair.stats.rank_correlation import Spearman, spearman
+from edufair.stats.rating_gap import RatingContrast, RatingGap, opposite_gap, rating_contrast, rating_gap
+from edufair.stats.registered import RegisteredTest, RegisteredTests, registered_tests
 from edufair.stats.signed_rank import SignedRank, signed_rank
 
 __all__ = [
     "Agreement",
     "BiasBySubgroup",
+    "ClusterTest",
+    "Construction",
     "DistanceTest",
     "Equivalence",
     "ErrorGap",
     "ErrorRate",
     "Friedman",
+    "Headroom",
     "Interval",
     "JudgeAgainstPeople",
     "Loss",
@@ -35,9 +44,17 @@ __all__ = [
     "MeanAbsR",
     "Noise",
     "NormalisedBias",
+    "OrderedProbit",
     "PageTrend",
     "PairAgreement",
+    "Pinned",
+    "RatingContrast",
+    "RatingGap",
+    "RegisteredTest",
+    "RegisteredTests",
     "SignedRank",
+    "Spearman",
+    "Split",
     "Verdict",
     "agreement",
     "bca_interval",
@@ -46,18 +63,26 @@ __all__ = [
     "bonferroni",
     "cluster_bootstrap",
     "cluster_means",
+    "cluster_test",
     "equivalence",
     "friedman",
+    "gap_verdict",
     "holm",
     "judge_against_people",
     "mean_abs_r",
     "mean_abs_r_null",
     "mean_interval",
     "normalised_bias",
+    "opposite_gap",
+    "ordered_probit",
     "page_trend",
     "permutation_distance",
     "permutation_mahalanobis",
     "rank_biserial_interval",
+    "rating_contrast",
+    "rating_gap",
+    "registered_tests",
     "signed_rank",
+    "spearman",
     "unequal_loss",
 ]

@@ -46,9 +46,7 @@ class Equivalence:
     method: Used
 
 
-def equivalence(
-    d: ArrayLike, *, margin: float, level: float = 0.95, bound: float | None = None
-) -> Equivalence:
+def equivalence(d: ArrayLike, *, margin: float, level: float = 0.95, bound: float | None = None) -> Equivalence:
     """Say whether a mean difference differs from zero, is small, both, or cannot be told.
 
     Parameters

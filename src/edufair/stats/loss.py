@@ -90,9 +90,7 @@ def unequal_loss(lost: ArrayLike) -> Loss:
 def _as_bool(lost: ArrayLike) -> NDArray[np.bool_]:
     table = np.asarray(lost)
     if table.ndim != 2 or len(table) == 0 or table.shape[1] < 2:
-        raise ValueError(
-            f"lost must be items x arms with at least one item and two arms, got shape {table.shape}"
-        )
+        raise ValueError(f"lost must be items x arms with at least one item and two arms, got shape {table.shape}")
     if not np.isin(table, (0, 1)).all():
         raise ValueError("lost must hold True and False only")
     return table.astype(np.bool_)

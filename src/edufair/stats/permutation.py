@@ -236,8 +236,7 @@ def _relabellings(dimension: _Dimension, draws: int, rng: np.random.Generator) -
 def _null_cells(dimension: _Dimension, draws: int, min_pairs: int, rng: np.random.Generator) -> FloatArray:
     """|r| averaged over contrasts, (draws, metrics), under random relabelling."""
     parts = [
-        _mean_present(_abs_r(dimension, orders, min_pairs), axis=1)
-        for orders in _relabellings(dimension, draws, rng)
+        _mean_present(_abs_r(dimension, orders, min_pairs), axis=1) for orders in _relabellings(dimension, draws, rng)
     ]
     return np.concatenate(parts)
 

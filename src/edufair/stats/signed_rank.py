@@ -126,17 +126,13 @@ def _check_choice(value: str, choices: tuple[str, ...], *, name: str) -> None:
 
 def _method(asked: str, n_nonzero: int) -> Literal["exact", "normal"]:
     if asked == "exact" and n_nonzero > FLOAT_LIMIT:
-        raise ValueError(
-            f"method='exact' reaches {FLOAT_LIMIT} nonzero differences, d has {n_nonzero}: use 'auto'"
-        )
+        raise ValueError(f"method='exact' reaches {FLOAT_LIMIT} nonzero differences, d has {n_nonzero}: use 'auto'")
     return "exact" if asked == "exact" or (asked == "auto" and n_nonzero <= EXACT_LIMIT) else "normal"
 
 
 def _exact(ranks: IntArray, gap: int) -> tuple[float, float]:
     """p and p_min from the distribution of W+ over all sign patterns; `gap` is W+ - W- in doubled ranks."""
-    step = int(
-        np.gcd.reduce(ranks)
-    )  # ties and zeros leave common factors: a sign test needs n + 1 cells only
+    step = int(np.gcd.reduce(ranks))  # ties and zeros leave common factors: a sign test needs n + 1 cells only
     ranks = ranks // step
     total = int(ranks.sum())
     mass = np.zeros(total + 1)

@@ -40,6 +40,11 @@ class Correspondence:
     same: bool = True
     note: str = ""
 
+    @property
+    def ones_in_short(self) -> str:
+        """Which words are read as 1: the one there is, or what several begin with."""
+        return f"“{self.ones[0]}” = 1" if len(self.ones) == 1 else f"any “{self.ones[0].split()[0]}” = 1"
+
     def read(self, word: str, *, some: int) -> int | None:
         """A word as a label, SOME as `some`; None for a word that the dimension does not have."""
         if word in self.ones:

@@ -21,6 +21,7 @@ from edufair.stats.multiplicity import benjamini_hochberg, bonferroni, holm
 from edufair.stats.normalised import BiasBySubgroup, Noise, NormalisedBias, bias_by_subgroup, normalised_bias
 from edufair.stats.ordered_probit import OrderedProbit, ordered_probit
 from edufair.stats.permutation import MeanAbsR, mean_abs_r, mean_abs_r_null
+from edufair.stats.power import ItemsNeeded, Power, items_needed, power
 from edufair.stats.rank_correlation import Spearman, spearman
 from edufair.stats.rating_gap import RatingContrast, RatingGap, opposite_gap, rating_contrast, rating_gap
 from edufair.stats.registered import RegisteredTest, RegisteredTests, registered_tests
@@ -38,6 +39,7 @@ __all__ = [
     "Friedman",
     "Headroom",
     "Interval",
+    "ItemsNeeded",
     "JudgeAgainstPeople",
     "Loss",
     "MahalanobisTest",
@@ -48,6 +50,7 @@ __all__ = [
     "PageTrend",
     "PairAgreement",
     "Pinned",
+    "Power",
     "RatingContrast",
     "RatingGap",
     "RegisteredTest",
@@ -68,6 +71,7 @@ __all__ = [
     "friedman",
     "gap_verdict",
     "holm",
+    "items_needed",
     "judge_against_people",
     "mean_abs_r",
     "mean_abs_r_null",
@@ -78,6 +82,7 @@ __all__ = [
     "page_trend",
     "permutation_distance",
     "permutation_mahalanobis",
+    "power",
     "rank_biserial_interval",
     "rating_contrast",
     "rating_gap",

@@ -119,6 +119,9 @@ COLUMNS: dict[str, _Column] = {
     "statistic": _number("Friedman's Q", "statistic", number),
     "kendalls_w": _number("Kendall's W", "kendalls_w", three),
     "share": _number("Share", "share", percent),
+    "interaction": _number("Interaction", "interaction", _signed3),
+    "pinned": _number("Pinned", "pinned", percent),
+    "made_by_scale": _number("Made by scale", "made_by_scale", percent),
     "turns_mean": _number("Mean turns", "turns_mean", number),
 }
 

@@ -43,6 +43,7 @@ def _tables(
         "implicit": [],
         "opposite": [],
         "opposite_effects": [],
+        "opposite_scale": [],
         "friedman": [],
         "applicability": [],
         "arm_means": [],
@@ -55,6 +56,7 @@ def _tables(
             tables[grid.condition] += averages.by_kind(grid, one, chosen, settings)
         if grid.condition == "opposite":
             tables["opposite_effects"] += effects.opposite_effects(grid, one, settings)
+            tables["opposite_scale"] += effects.scale_check(grid, one, settings)
         tables["friedman"] += friedman_rows(grid, one, settings)
         tables["applicability"] += effects.applicability(grid, one, chosen, settings)
         tables["arm_means"] += effects.arm_means(grid, one)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from edufair.audits.dialogue.lined import Judged, bound, pairs_of, row
+from edufair.audits.dialogue.lined import RATES, Judged, bound, pairs_of, row
 from edufair.audits.dialogue.measure import CODE, CONDITIONING
 from edufair.audits.dialogue.settings import DialogueSettings
 from edufair.design import arms
 from edufair.hashing import derive_seed
 from edufair.pairs import Grid
-from edufair.stats import holm, mean_interval, rank_biserial_interval, signed_rank
+from edufair.stats import holm, mean_interval, opposite_gap, rank_biserial_interval, signed_rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,6 +48,39 @@ def opposite_effects(grid: Grid, one: Judged, settings: DialogueSettings) -> lis
             limit = _times(bound(metric, settings), 2 if effect == "interaction" else 1)
             estimate = _paired_estimate(d, limit, settings, grid.model, grid.domain, metric, effect)
             rows.append({**row(grid, metric=metric, effect=effect), **estimate})
+    return rows
+
+
+def scale_check(grid: Grid, one: Judged, settings: DialogueSettings) -> list[dict[str, Any]]:
+    """Whether the bounds of a rate, 0 and 1, can have made the interaction of the opposite condition.
+
+    A common shift is cut unequally where one kind of student's dialogues stand at a bound already: then an interaction
+    appears that no interplay made (censored-scale audit, section 5; clipping form only).
+    """
+    genders = arms.DIMENSIONS["gender"]
+    cells = [arms.opposite_arm(student, told).label for student in genders for told in genders]
+    rows = []
+    for metric in (m for m in one.metrics if m in RATES):
+        four = grid.block(cells, [metric])[:, :, 0].reshape(-1, 2, 2)
+        four = four[~np.isnan(four).any(axis=(1, 2))]
+        if len(four) < settings.analysis.min_pairs:
+            continue
+        found = opposite_gap(four, seed=derive_seed(settings.seed, "scale", grid.model, grid.domain, metric))
+        made = [c.share for c in found.constructions if not np.isnan(c.share)]
+        rows.append(
+            {
+                **row(grid, metric=metric),
+                "n": found.n_items,
+                "interaction": found.gap.estimate,
+                "low": found.gap.low,
+                "high": found.gap.high,
+                "p": found.gap.p,
+                "pinned": max(each.share for each in found.pinned),
+                "made_by_scale": max(made) if made else None,
+                "verdict": found.verdict,
+                "reason": found.reason,
+            }
+        )
     return rows
 
 

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from edufair import __version__
-from edufair.cli import analyse, bank, demo, init, model, plan, report, run, score, status
+from edufair.cli import analyse, bank, demo, init, judge, model, plan, report, run, score, status
 from edufair.errors import EdufairError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("analyse")(analyse.analyse)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.add_typer(bank.app, name="bank")
+app.add_typer(judge.app, name="judge")
 app.add_typer(model.app, name="model")
 
 

@@ -15,8 +15,9 @@ from markupsafe import Markup
 from edufair.audits.base import Analysis
 from edufair.errors import EdufairError
 from edufair.records import Arm, Finding, Turn
-from edufair.reports import answers, figures, numbers, palette, views, words
+from edufair.reports import answers, figures, judge, numbers, palette, views, words
 from edufair.reports.safe import shown
+from edufair.scoring.validation import Validation
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -78,7 +79,8 @@ class ReportData:
     """All that a report is made of.
 
     `plan` is the frozen plan as JSON. `demo` says that the bundled demo model was used. `judge_checked` says whether
-    a judge's labels were compared with people's (None: no judge was used), `judge_note` how and with what result.
+    a judge's labels were compared with people's (None: no judge was used), `judge_note` how and with what result,
+    `validations` every number of it.
     `planned`, `done` and `failed` count trials. `with_texts` False leaves out every transcript and question.
     """
 
@@ -93,6 +95,7 @@ class ReportData:
     demo: bool = False
     judge_checked: bool | None = False
     judge_note: str = ""
+    validations: Sequence[Validation] = ()
     complete: bool = True
     planned: int = 0
     done: int = 0
@@ -149,6 +152,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "forests": figures.forest([f for f in findings if f.condition != "baseline"]),
         "violations": views.violations(findings, "Violations and findings, by tutor and condition"),
         "losses": _tables_of(tables, LOSSES),
+        "validations": [(judge.title(v), judge.remarks(v), judge.tables(v)) for v in data.validations],
         "further": _tables_of(tables, FURTHER) + _unknown(tables),
         "metrics": [(name, words.metric(name)) for name in dict.fromkeys(f.metric for f in findings)],
         **_design(data),

@@ -12,9 +12,13 @@ import polars as pl
 from edufair.audits.base import Analysis
 from edufair.engine.analyse import analyse
 from edufair.engine.runs import Run, current_trials, open_run
+from edufair.engine.validate import read_validations, validations_of
 from edufair.models.cache import is_demo
-from edufair.records import Record
+from edufair.records import Record, Source
+from edufair.reports import judge
 from edufair.reports.html import Example, ModelUse, ReportData, Side, write
+from edufair.reports.numbers import listed
+from edufair.scoring.validation import Validation
 from edufair.version import VERSION
 
 #: How many of the most different pairs a report shows side by side.
@@ -27,17 +31,22 @@ def report(
     output: Path | str | None = None,
     with_texts: bool = True,
     analysis: Analysis | None = None,
+    validation: Path | str | None = None,
 ) -> Path:
     """Write a run's report, one HTML file that stands alone, and give back its path (RUN/report.html by default).
 
-    `with_texts` False leaves out every transcript and question. Raises StoreError when there is no run.
+    `with_texts` False leaves out every transcript and question. `validation` is a folder or file in which `edufair
+    judge validate` compared this run's judge with people; what it found on hand labels of this run is shown anyway.
+    Raises StoreError when there is no run, EdufairError for a validation of another judge.
     """
     run = run if isinstance(run, Run) else open_run(run)
     analysis = analysis if analysis is not None else analyse(run)
-    return write(gather(run, analysis, with_texts=with_texts), Path(output or run.folder / "report.html"))
+    checked = validations_of(run, read_validations(validation) if validation is not None else ())
+    data = gather(run, analysis, with_texts=with_texts, validations=checked)
+    return write(data, Path(output or run.folder / "report.html"))
 
 
-def gather(run: Run, analysis: Analysis, *, with_texts: bool) -> ReportData:
+def gather(run: Run, analysis: Analysis, *, with_texts: bool, validations: Sequence[Validation] = ()) -> ReportData:
     """Everything that a report shows, from the run's store."""
     rows = run.plan_rows()
     last = rows[-1]
@@ -56,13 +65,28 @@ def gather(run: Run, analysis: Analysis, *, with_texts: bool) -> ReportData:
         analysis=analysis,
         examples=examples(run, analysis) if with_texts else (),
         demo=any(is_demo(identity) for identity in last["json"]["models"].values()),
-        judge_checked=False if judges else None,
+        judge_checked=not _unchecked(judges, validations) if judges else None,
+        judge_note=_judge_note(judges, validations),
+        validations=validations,
         complete=mine.height == len(current) and not mine.filter(pl.col("reason") == "transport").height,
         planned=len(current),
         done=mine.height - failed,
         failed=failed,
         with_texts=with_texts,
     )
+
+
+def _unchecked(judges: Sequence[Source], validations: Sequence[Validation]) -> list[str]:
+    """The judges that nobody has compared with people, by name."""
+    checked = {validation.judge for validation in validations}
+    return [source.id for source in judges if source.id not in checked]
+
+
+def _judge_note(judges: Sequence[Source], validations: Sequence[Validation]) -> str:
+    """What the checks say; with several judges, which of them have none."""
+    open_ones = _unchecked(judges, validations)
+    rest = f" Nobody has checked {listed(open_ones)}." if validations and open_ones else ""
+    return f"{judge.note(validations)}{rest}"
 
 
 def plan_for_report(run: Run, raw: dict[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def replies(draw: Rng, n: int, d: int, giver: str) -> tuple[Array, Array, Array]
     if giver == "shifts its words":
         b[:, :4] += 0.4
     if giver == "changes each in its own way":
-        b += draw.normal(scale=0.2, size=(n, d))
+        b = b + draw.normal(scale=0.2, size=(n, d))
     return a, b, again
 
 
@@ -147,7 +147,8 @@ def judge(draw: Rng, items: int, high: float, low: float, shift_high: float, shi
     latent = np.array([high, low])[None, None, :, None] + draw.normal(scale=0.5, size=(items, 1, 2, 1))
     shift = np.array([[0.0, 0.0], [shift_high, shift_low]])[None, :, :, None]
     wobble = draw.normal(scale=0.3, size=(items, 2, 2, 1)) + draw.normal(scale=0.3, size=(items, 2, 2, 3))
-    return np.clip(np.rint(latent + shift + wobble), 1, 5)
+    shown: Array = np.clip(np.rint(latent + shift + wobble), 1, 5)
+    return shown
 
 
 def gap(draw: Rng, items: int, latent: tuple[float, ...], verdict: str | None = None) -> bool:
@@ -190,7 +191,7 @@ def clusters_cover(draw: Rng, clusters: int, way: str) -> bool:
 def two_raters(draw: Rng, n: int, share: float) -> Array:
     """Labels of two raters who each miss one in ten."""
     truth = draw.random(n) < share
-    return np.stack([truth ^ (draw.random(n) < 0.1) for _ in range(2)]).astype(float)
+    return np.stack([truth ^ (draw.random(n) < 0.1) for _ in range(2)]).astype(np.float64)
 
 
 def agreement_covers(draw: Rng, n: int, share: float, truth: float, which: str) -> bool:
@@ -321,7 +322,7 @@ def rows() -> Iterator[Row]:
 def mean_abs_r_by_n(draws: int) -> Iterator[str]:
     """Mean |r| of a tutor without and with a small difference, for a full bank and parts of it."""
     draw = np.random.default_rng(1)
-    yield "| items | mean abs(r), no difference | a rate 0.02 higher in one arm | mean abs(r) of 0.10 or more, by chance and then |"
+    yield "| items | mean abs(r), no difference | a rate 0.02 higher in one arm | 0.10 or more, without and with |"
     yield "| --- | --- | --- | --- |"
     for n in (907, 500, 272, 150, 85, 30):
         none, some = (np.array([_mean_abs_r(draw, n, a) for _ in range(draws)]) for a in (0.30, 0.32))

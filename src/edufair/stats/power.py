@@ -12,12 +12,13 @@ from scipy.special import ndtr
 
 from edufair.stats._arrays import FloatArray, IntArray, at_least, blocks, complete, fraction, settle
 from edufair.stats._ranks import Tally, doubled_ranks
-from edufair.stats.signed_rank import EXACT_LIMIT, signed_rank
+from edufair.stats.signed_rank import signed_rank
 
 Shape = Literal["normal", "rates", "rare"]
 
 FEW: Final = 12  # nonzero differences up to which every draw is tested exactly
-CLOSE: Final = 1.6  # beyond, draws whose normal p is within this factor of alpha are
+MANY: Final = 60  # and beyond which none is: the normal p is then right to about a hundredth of itself
+CLOSE: Final = 1.6  # between, draws whose normal p is within this factor of alpha are
 STEEPEST: Final = 700.0  # of the tilt: exp() of it is still a number
 FEWEST_ITEMS: Final = 6  # with fewer, the smallest two-sided p of the test is above 0.05
 
@@ -128,7 +129,7 @@ def power(
     ones, and its answer is as rough as it is.
 
     *How.* n pairs are multinomial counts over the distinct differences, all samples at once; p is normal, and exact
-    where 12 or fewer pairs differ or the normal p is near alpha, as `signed_rank` would have it.
+    where 12 or fewer pairs differ, or up to 60 do and the normal p is near alpha.
 
     References
     ----------
@@ -308,7 +309,7 @@ def _p(tally: Tally, sizes: FloatArray, alpha: float) -> FloatArray:
     gap = (ranks * (tally.plus - tally.minus)).sum(axis=1)
     spread = np.sqrt((ranks**2 * (tally.plus + tally.minus)).sum(axis=1))
     p: FloatArray = 2 * ndtr(-np.divide(np.abs(gap), spread, out=np.zeros_like(gap), where=spread > 0))
-    close = (p > alpha / CLOSE) & (p < alpha * CLOSE) & (nonzero <= EXACT_LIMIT)
+    close = (p > alpha / CLOSE) & (p < alpha * CLOSE) & (nonzero <= MANY)
     known: dict[bytes, float] = {}
     for row in np.flatnonzero((nonzero <= FEW) | close):
         counts = np.concatenate([tally.plus[row], tally.minus[row], tally.zero[row, None]])

@@ -33,6 +33,8 @@ LEVELS, TURNS, IN_FLIGHT = 9, 10, 32
 #: The aims: CPU a call at most so many times the bare loop's, at most this part of Inspect's, and megabytes at peak.
 TIMES_BARE, PART_OF_INSPECT, MEGABYTES = 5.0, 0.1, 300
 
+RESUMED = "edufair run, killed half-way and resumed"
+
 AUDIT = """
 audit = "dialogue"
 run = "{run}"
@@ -195,7 +197,7 @@ def speed(host: Host, folder: Path, questions: int) -> dict[str, tuple[Used, Use
     first = host.measure(killed.command("run"), kill_after=calls // 2)
     second = host.measure(killed.command("run"))
     started = used["edufair run"][1]
-    used["edufair run, killed half-way and resumed"] = (first + second, started + started)
+    used[RESUMED] = (first + second, started + started)
     print(f"killed after {first.calls} calls; resumed in {second.seconds:.1f} s, {second.cpu:.1f} s of CPU: ", end="")
     print(f"{first.calls + second.calls - calls} of {calls} calls were in flight and had to be asked again")
     per_dialogue = whole.database.stat().st_size / whole.dialogues
@@ -225,11 +227,14 @@ def speed_table(used: dict[str, tuple[Used, Used]], *, judged: bool) -> bool:
     if not judged:
         print("The short form is mostly start-up: no aim is judged.\n")
         return True
-    times = used["edufair run"][0].a_call / bare.a_call
-    reached = [aim(f"CPU a call: {times:.1f} times the bare loop's", times <= TIMES_BARE, f"{TIMES_BARE:g}")]
-    if "Inspect AI" in used:
-        part = used["edufair run"][0].a_call / used["Inspect AI"][0].a_call
-        reached.append(aim(f"CPU a call: {part:.3f} of Inspect's", part <= PART_OF_INSPECT, f"{PART_OF_INSPECT:g}"))
+    reached = []
+    for name in ("edufair run", RESUMED):
+        cost = used[name][0].a_call
+        times = cost / bare.a_call
+        reached.append(aim(f"{name}: {times:.2f} times the bare loop's CPU", times <= TIMES_BARE, f"{TIMES_BARE:g}"))
+        if "Inspect AI" in used:
+            part = cost / used["Inspect AI"][0].a_call
+            reached.append(aim(f"{name}: {part:.3f} of Inspect's CPU", part <= PART_OF_INSPECT, f"{PART_OF_INSPECT:g}"))
     return all(reached)
 
 

@@ -28,7 +28,10 @@ _HOMES = {
     "plan": "edufair.engine.plan",
     "report": "edufair.reports.report",
     "run": "edufair.engine.run",
+    "sample_labels": "edufair.engine.sample_labels",
     "score": "edufair.engine.score",
+    "validate_on_mrbench": "edufair.engine.validate_mrbench",
+    "validate_on_run": "edufair.engine.validate",
     "write_tables": "edufair.reports.tables",
 }
 
@@ -48,7 +51,10 @@ __all__ = [
     "plan",
     "report",
     "run",
+    "sample_labels",
     "score",
+    "validate_on_mrbench",
+    "validate_on_run",
     "write_tables",
 ]
 
@@ -58,7 +64,10 @@ if TYPE_CHECKING:
     from edufair.engine.plan import Planned, plan
     from edufair.engine.run import run
     from edufair.engine.runs import Run, open_run
+    from edufair.engine.sample_labels import sample_labels
     from edufair.engine.score import score
+    from edufair.engine.validate import validate_on_run
+    from edufair.engine.validate_mrbench import validate_on_mrbench
     from edufair.errors import EdufairError
     from edufair.records import Finding, Item, Record, Score
     from edufair.reports.report import report

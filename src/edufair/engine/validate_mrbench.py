@@ -41,10 +41,10 @@ def judge_alone(
     return {
         "audit": "dialogue",
         "name": "judge",
-        "models": {"judge": {key: value for key, value in given.items() if value is not None}},
-        "tutor": {"model": "judge"},  # a dialogue audit has all three; only the judge is asked anything here
-        "student": {"model": "judge"},
-        "judge": {"model": "judge", "mode": mode},
+        "models": {"candidate": {key: value for key, value in given.items() if value is not None}},
+        "tutor": {"model": "candidate"},  # a dialogue audit has all three; only the judge is asked anything here
+        "student": {"model": "candidate"},
+        "judge": {"model": "candidate", "mode": mode},
     }
 
 

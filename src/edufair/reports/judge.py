@@ -200,7 +200,9 @@ def note(validations: Sequence[Validation]) -> str:
 def _note(validation: Validation) -> str:
     same = [c for c in validation.checked if c.same]
     judged = [c for c in same if c.judge.raw.value is not None]
-    said = [f"The judge {validation.name} was compared with {_whose(validation)} on {plural(validation.turns, 'turn')}."]
+    said = [
+        f"The judge {validation.name} was compared with {_whose(validation)} on {plural(validation.turns, 'turn')}."
+    ]
     said.append(f"{_agreeing(judged)}; {_alphas(judged)}." if judged else "On no turn do both have a label.")
     said += [_few(judged), _gaps(validation)]
     return " ".join(filter(None, said))

@@ -70,7 +70,14 @@ CORRESPONDENCES = (
         ("No",),
         note="MRBench asks about the final answer; the rubric also counts steps on the way to it.",
     ),
-    Correspondence("step_scaffolded", "Providing_Guidance", ("Yes",), ("No",), graded=True),
+    Correspondence(
+        "step_scaffolded",
+        "Providing_Guidance",
+        ("Yes",),
+        ("No",),
+        graded=True,
+        note="MRBench also takes an explanation for guidance; the rubric wants a sub-question that is left open.",
+    ),
     Correspondence("actionability", "Actionability", ("Yes",), ("No",), graded=True),
     Correspondence(
         "corrective_tone",

@@ -22,6 +22,8 @@ from edufair.scoring.validation import Checked, Estimate
 from engine import labelling_people as people
 from whole.small_audit import small_audit
 
+REAL = Path(__file__).parents[2] / "../shared/data/mrbench/MRBench_V2.json"
+
 MODELS = {
     name: {"url": f"python:engine.labelling_people:{function}"}
     for name, function in {
@@ -435,3 +437,20 @@ def test_a_validation_of_another_judge_is_refused(judged: Run, tmp_path: Path) -
         )
     with pytest.raises(EdufairError, match="there is no such file"):
         read_validations(tmp_path / "nowhere")
+
+
+@pytest.mark.skipif(not REAL.is_file(), reason=f"{REAL} is not here")
+def test_a_part_of_the_released_file_goes_through_the_engine(tmp_path: Path) -> None:
+    source = small_audit(tmp_path, models={**MODELS, "single": {"url": "python:engine.test_validate:yes_judge"}})
+    found = validate_on_mrbench(REAL, {**source, "judge": {"model": "single"}}, sample=0.1)
+    [validation] = found.validations
+    assert (validation.turns, validation.of) == (166, 1655)  # 165.5, rounded to even
+    tutors = {one.arm: one.n for one in only(found, "actionability", "= 1").errors}
+    assert len(tutors) == 9 and all(19 <= n <= 21 for name, n in tutors.items() if name != "Novice")
+    assert tutors["Novice"] in (5, 6)  # 55 of 1,655
+    judged = only(found, "answer_leakage")
+    assert judged.judge.n == 166 and judged.table[0] == (0, 0)  # it says yes to everything
+
+
+def yes_judge(messages: list[dict[str, str]]) -> str:
+    return people.verdict(answer_leakage=1)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edufair.records import NOT_APPLICABLE
-from edufair.stats import unequal_loss
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,6 +105,8 @@ class Pairs:
 
     def loss_p(self) -> float | None:
         """Whether the arms lost unequally: exact McNemar. None where nothing was asked."""
+        from edufair.stats import unequal_loss  # draws in scipy, which counting losses alone does not need
+
         return unequal_loss(self.lost).p if self.n_items else None
 
 

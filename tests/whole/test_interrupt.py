@@ -89,7 +89,6 @@ async def test_ctrl_c_ends_a_run_within_two_seconds_and_the_next_goes_on(tmp_pat
     assert not [body for body in server.bodies[before:] if digest(body) in finished]
 
 
-@pytest.mark.xfail(reason="typer turns Ctrl-C into the exit code before it can be said what was kept")
 def test_ctrl_c_is_answered_with_what_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

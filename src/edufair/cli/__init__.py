@@ -7,8 +7,10 @@ import sys
 import typer
 
 from edufair import __version__
-from edufair.cli import analyse, bank, demo, init, judge, model, plan, report, run, score, status
+from edufair.cli import analyse, bank, demo, init, judge, model, plan, ratings, report, run, score, status
 from edufair.errors import EdufairError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     help="Audit AI teachers for unequal treatment.",
@@ -28,6 +30,7 @@ app.command("demo")(demo.demo)
 app.add_typer(bank.app, name="bank")
 app.add_typer(judge.app, name="judge")
 app.add_typer(model.app, name="model")
+app.add_typer(ratings.app, name="ratings")
 
 
 def _version(wanted: bool) -> None:
@@ -50,6 +53,8 @@ def main() -> None:
     except EdufairError as error:
         print(f"edufair: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:  # typer turns Ctrl-C into an exit with this code
+        if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:
+            raise
         print("edufair: stopped. What is done is kept; run the same command again to go on.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

@@ -25,7 +25,7 @@ class Prompt:
     @property
     def slots(self) -> frozenset[str]:
         """The names of the slots that `fill` wants."""
-        return frozenset(_SLOT.findall(self.text))
+        return _slots(self.text)
 
     def fill(self, **slots: str | int) -> str:
         """The text with every slot replaced, in one pass: what is put in is never looked at again.
@@ -39,6 +39,11 @@ class Prompt:
                 f"It has: {_listed(self.slots)}."
             )
         return _SLOT.sub(lambda slot: str(slots[slot[1]]), self.text)
+
+
+@cache
+def _slots(text: str) -> frozenset[str]:
+    return frozenset(_SLOT.findall(text))
 
 
 @cache

@@ -1,6 +1,6 @@
 """Do the statistics keep what they promise? Size, power and coverage by simulation, as one Markdown table.
 
-    python -m benchmarks.calibration            2,000 simulated studies a row (about ten minutes)
+    python -m benchmarks.calibration            2,000 simulated studies a row (about three minutes)
     python -m benchmarks.calibration --short    100 a row, under a minute
 
 Size is how often a test rejects at 0.05 where nothing differs, coverage how often a 95% interval holds the value that

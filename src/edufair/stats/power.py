@@ -17,7 +17,7 @@ from edufair.stats.signed_rank import signed_rank
 Shape = Literal["normal", "rates", "rare"]
 
 FEW: Final = 12  # nonzero differences up to which every draw is tested exactly
-MANY: Final = 60  # and beyond which none is: the normal p is then right to about a hundredth of itself
+MANY: Final = 60  # and beyond which none is: near alpha, the normal p is then within a tenth of itself
 CLOSE: Final = 1.6  # between, draws whose normal p is within this factor of alpha are
 STEEPEST: Final = 700.0  # of the tilt: exp() of it is still a number
 FEWEST_ITEMS: Final = 6  # with fewer, the smallest two-sided p of the test is above 0.05
@@ -129,7 +129,8 @@ def power(
     ones, and its answer is as rough as it is.
 
     *How.* n pairs are multinomial counts over the distinct differences, all samples at once; p is normal, and exact
-    where 12 or fewer pairs differ, or up to 60 do and the normal p is near alpha.
+    where 12 or fewer pairs differ, or up to 60 do and the normal p is near alpha. Beyond 60 the normal p near 0.05 is
+    within 7% of the exact one (400 samples of three sizes of difference).
 
     References
     ----------

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from edufair.engine.sample_labels import TURNS, sample_labels
-from edufair.engine.validate import Validated, validate_on_run
-from edufair.engine.validate_mrbench import judge_alone, validate_on_mrbench
 from edufair.errors import ConfigError
-from edufair.reports.judge import terminal
 from edufair.reports.numbers import count, plural
-from edufair.reports.tables import csv_frame
-from edufair.scoring.hand_labels import LabelColumns
+
+if TYPE_CHECKING:
+    from edufair.engine.validate import Validated
+
+# The commands import what they call: it draws in large libraries that the other commands do not need.
 
 app = typer.Typer(help="Is the judge right? Its labels beside people's.", no_args_is_help=True)
 
@@ -54,6 +53,10 @@ def validate(
     On MRBench the judge is asked (--config or --model); on hand labels of a run (--run) its stored labels are read.
     Exits with 3 when the judge could not be reached for some turns (run it again to ask about those).
     """
+    from edufair.engine.validate import validate_on_run
+    from edufair.engine.validate_mrbench import judge_alone, validate_on_mrbench
+    from edufair.scoring.hand_labels import LabelColumns
+
     _one_of({"--run": run, "--config": config, "--model": model})
     if run is not None:
         _only_with("--config or --model", {"--folder": folder, "--sample": sample, "--limit": limit})
@@ -81,6 +84,8 @@ def _only_with(what: str, given: dict[str, Any]) -> None:
 
 
 def _print(found: Validated, console: Console) -> None:
+    from edufair.reports.judge import terminal
+
     console.print(terminal(found))
     if found.empty:
         console.print(Text(f"{plural(found.empty, 'row')} of the file without a value."))
@@ -98,7 +103,7 @@ def _print(found: Validated, console: Console) -> None:
 def sample_command(
     run: Annotated[Path, typer.Argument(help="The run's folder.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The table to write (CSV).")] = Path("labels.csv"),
-    turns: Annotated[int, typer.Option("--turns", "-n", help="How many turns.")] = TURNS,
+    turns: Annotated[int, typer.Option("--turns", "-n", help="How many turns.")] = 180,
     annotator: Annotated[
         list[str] | None, typer.Option(help="Rows for this person. May be repeated: everyone labels the same turns.")
     ] = None,
@@ -109,6 +114,9 @@ def sample_command(
 
     Fill in `value` (1, 0, or -1 for not applicable) and hand the file to `edufair judge validate labels.csv --run RUN`.
     """
+    from edufair.engine.sample_labels import sample_labels
+    from edufair.reports.tables import csv_frame
+
     if output.exists():
         raise ConfigError(f"{output}: is there already, and may hold labels; name another file or move it away")
     drawn = sample_labels(run, turns=turns, annotators=annotator or (), seed=seed, mask_cues=mask_cues)

@@ -1,7 +1,7 @@
 """Do the statistics keep what they promise? Size, power and coverage by simulation, as one Markdown table.
 
     python -m benchmarks.calibration            2,000 simulated studies a row (about three minutes)
-    python -m benchmarks.calibration --short    100 a row, under a minute
+    python -m benchmarks.calibration --short    60 a row, under a minute
 
 Size is how often a test rejects at 0.05 where nothing differs, coverage how often a 95% interval holds the value that
 a study of 400,000 items shows. The error is the Monte-Carlo standard error of the measured share.
@@ -338,8 +338,8 @@ def _mean_abs_r(draw: Rng, n: int, a: float) -> float:
 def main() -> int:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--short", action="store_true", help="100 simulated studies a row instead of 2,000")
-    studies = 100 if parser.parse_args().short else 2000
+    parser.add_argument("--short", action="store_true", help="60 simulated studies a row instead of 2,000")
+    studies = 60 if parser.parse_args().short else 2000
     started = time.perf_counter()
     print("| kind | what | setting | wanted | measured | error |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     for place, row in enumerate(rows()):
@@ -348,7 +348,7 @@ def main() -> int:
         error = math.sqrt(max(share * (1 - share), 1 / studies) / studies)
         print(f"| {row.kind} | {row.what} | {row.setting} | {row.wanted} | {share:.3f} | {error:.3f} |", flush=True)
     print()
-    print("\n".join(mean_abs_r_by_n(max(40, studies // 10))))
+    print("\n".join(mean_abs_r_by_n(max(20, studies // 10))))
     print(f"\n{studies} simulated studies a row, {time.perf_counter() - started:.0f} s.")
     return 0
 

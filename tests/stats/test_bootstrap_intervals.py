@@ -41,11 +41,7 @@ def test_r_interval_has_the_quantiles_of_all_possible_row_resamples():
 @pytest.mark.parametrize("kind", ["rates", "continuous"])
 def test_r_interval_agrees_with_scipys_row_bootstrap(method, kind):
     draw = rng(5)
-    d = (
-        draw.binomial(6, 0.4, 60) / 6 - draw.binomial(6, 0.3, 60) / 6
-        if kind == "rates"
-        else draw.normal(0.3, 1, 40)
-    )
+    d = draw.binomial(6, 0.4, 60) / 6 - draw.binomial(6, 0.3, 60) / 6 if kind == "rates" else draw.normal(0.3, 1, 40)
     expected = scipy_stats.bootstrap(
         (d,),
         lambda sample: signed_rank(sample).r,
@@ -178,9 +174,7 @@ def test_swapping_the_arms_mirrors_the_mean_interval(d, bound):
 # --- BCa ---
 
 
-@pytest.mark.parametrize(
-    ("n", "seed"), [(10, 13), (18, 13), (57, 1), (450, 2)]
-)  # 450 x 10,000 takes several blocks
+@pytest.mark.parametrize(("n", "seed"), [(10, 13), (18, 13), (57, 1), (450, 2)])  # 450 x 10,000 takes several blocks
 def test_bca_gives_scipys_digits(n, seed):
     assert_scipys_digits(rng(seed).gamma(1.5, size=n), "mean", seed)
 
@@ -248,9 +242,7 @@ def test_cluster_means_need_a_cluster_for_every_row():
 
 def test_clusters_of_one_row_are_the_ordinary_bootstrap():
     values = rng(6).normal(size=20)
-    expected = scipy_stats.bootstrap(
-        (values,), np.mean, n_resamples=5000, method="BCa", rng=rng(3)
-    ).confidence_interval
+    expected = scipy_stats.bootstrap((values,), np.mean, n_resamples=5000, method="BCa", rng=rng(3)).confidence_interval
     found = cluster_bootstrap(values, np.arange(20), resamples=5000, method="bca", rng=rng(3))
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
 

@@ -10,9 +10,7 @@ import pytest
 from edufair.stats import bca_interval, cluster_means, signed_rank
 
 DATA = Path(__file__).parents[2] / "../shared/data/judge_did"
-pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason="the ratings in ../shared/data/judge_did are not here"
-)
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the ratings in ../shared/data/judge_did are not here")
 
 
 def rows(name):

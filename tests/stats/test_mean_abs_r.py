@@ -141,9 +141,7 @@ def test_a_metric_that_is_missing_altogether_changes_nothing_else():
 def test_too_few_items_are_undefined_not_zero():
     found = mean_abs_r_null(rng().normal(size=(14, 2, 3)), rng=rng())
     assert (found.n_contrasts, found.n_left_out) == (0, 3)
-    assert all(
-        np.isnan(v) for v in (found.observed, found.null_mean, found.null_low, found.null_high, found.p)
-    )
+    assert all(np.isnan(v) for v in (found.observed, found.null_mean, found.null_low, found.null_high, found.p))
 
 
 def test_dimensions_are_averaged_after_their_contrasts():

@@ -19,6 +19,7 @@ from edufair.models.llama import LlamaServer, ServerSettings, borrow, give_back
 CONCURRENCY = 8  # on two cores 16 wrote 0 to 19% more tokens a second, for twice the memory
 CONTEXT = 4096  # ten turns of a dialogue and the judge's rubric before them
 CACHE_MIB = 1024
+ENDING_SECONDS = 2.0
 
 
 class EmbeddedModel:
@@ -79,7 +80,7 @@ class EmbeddedModel:
         try:
             return await endpoint.chat(messages, effective, schema=schema, max_tokens=max_tokens)
         except CallFailed as failed:
-            raise self._explained(failed) from failed.__cause__
+            raise await self._explained(failed) from failed.__cause__
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Not what the server is started for: raises ModelError."""
@@ -119,9 +120,11 @@ class EmbeddedModel:
         self._server, address = await borrow(settings)
         return Endpoint(self.name, f"{address}/v1", path.stem, concurrency=self.concurrency, **self._endpoint_settings)
 
-    def _explained(self, failed: CallFailed) -> CallFailed:
+    async def _explained(self, failed: CallFailed) -> CallFailed:
         """The failure, told as the end of the server where that is what it was."""
-        if self._server is None or not self._server.ended:
+        if self._server is None or failed.kind != "connection":
+            return failed
+        if not await asyncio.to_thread(self._server.ends_within, ENDING_SECONDS):
             return failed
         words = f"model {self.name!r}: {self._server.failure('has ended')}"
         return CallFailed(words, kind="server", attempts=failed.attempts, fatal=True)

@@ -57,6 +57,14 @@ class LlamaServer:
         """Whether the process is gone."""
         return self._process.poll() is not None
 
+    def ends_within(self, seconds: float) -> bool:
+        """Whether the process is gone by then: its connections break a moment before it has ended. Blocks."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     @property
     def pid(self) -> int:
         return self._process.pid

@@ -45,9 +45,6 @@ def _serve(settings: dict[str, Any]) -> Any:
     params.cont_batching = True
     params.cache_prompt = True
     params.cache_ram_mib = settings["cache_mib"]  # prompts that lost their slot wait here for their next turn
-    # From how much in common on a prompt takes over an idle slot with another conversation in it. 0.7 read 4 to 8
-    # hundredths fewer tokens than the engine's own 0.1, once in each of two simulations.
-    params.slot_prompt_similarity = 0.7
     params.ctx_shift = False  # a conversation that no longer fits is an outcome, never cut in silence
     params.fit_params = False  # the settings hold as they are given
     params.cors_origins = ""

@@ -356,7 +356,7 @@ def test_the_schema_wants_exactly_the_fields() -> None:
 MB = 1_000_000
 LONG = 300_000  # enough for a quadratic reading to show
 HUGE = {
-    "opening braces": "{" * MB,
+    "opening braces": "{" * LONG,
     "closing braces": "}" * LONG,
     "balanced braces, nested": "{" * (LONG // 2) + "}" * (LONG // 2),
     "balanced braces, side by side": "{}" * (LONG // 2),
@@ -381,9 +381,10 @@ HUGE = {
 
 @pytest.mark.parametrize("text", HUGE.values(), ids=HUGE.keys())
 def test_a_huge_reply_is_read_in_time_that_grows_with_its_size_only(text: str) -> None:
-    begun = time.perf_counter()
+    """Work, not waiting, is bounded: a quadratic reading of such a text takes minutes of it."""
+    begun = time.process_time()
     read_verdict(text, JOINT)
-    assert time.perf_counter() - begun < 8  # a quadratic reading takes minutes and more
+    assert time.process_time() - begun < 20
 
 
 def test_a_verdict_after_a_megabyte_of_braces_is_still_found() -> None:

@@ -22,7 +22,7 @@ def small_audit(folder: Path, **sections: Any) -> dict[str, Any]:
             "tutor": {"url": f"{PEOPLE}:even_tutor"},
             "student": {"url": f"{PEOPLE}:student"},
             "truth": {"url": f"{PEOPLE}:judge"},
-            "other": {"url": f"{PEOPLE}:other_judge"},
+            "other": {"url": "python:engine.moody_people:other_judge"},
         },
         "tutor": {"model": "tutor"},
         "student": {"model": "student"},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from threading import Thread
+from contextlib import suppress
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,11 +27,14 @@ def _loop_is_running() -> bool:
 def _in_thread(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
     outcome: list[Any] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+    stopped, finished = Event(), Event()
 
     async def main() -> T:
         task = asyncio.current_task()
         assert task is not None
         running.append((asyncio.get_running_loop(), task))
+        if stopped.is_set():  # Ctrl-C before there was anything to cancel
+            raise asyncio.CancelledError
         return await start()
 
     def target() -> None:
@@ -38,16 +42,19 @@ def _in_thread(start: Callable[[], Coroutine[Any, Any, T]]) -> T:
             outcome.append((True, asyncio.run(main())))
         except BaseException as error:
             outcome.append((False, error))
+        finally:
+            finished.set()
 
     thread = Thread(target=target, name="edufair")
-    thread.start()
     try:
-        thread.join()
+        thread.start()
+        finished.wait()  # not join: a join that Ctrl-C interrupts takes the thread for ended (Python 3.11)
     except KeyboardInterrupt:
-        if running:
-            loop, task = running[0]
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        stopped.set()
+        for loop, task in running:
+            with suppress(RuntimeError):  # the loop has ended by itself
+                loop.call_soon_threadsafe(task.cancel)
+        finished.wait()
         raise
     succeeded, value = outcome[0]
     if not succeeded:

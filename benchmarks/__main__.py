@@ -14,6 +14,7 @@ SHORT = {
     "prefix": ["--dialogues", "8"],
     "stats": ["--short"],
     "calibration": ["--short"],
+    "mathdial": [],
 }
 
 

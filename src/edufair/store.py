@@ -364,7 +364,7 @@ class Store:
             sql = query.compile(dialect=self._engine.dialect)
             rows = connection.exec_driver_sql(str(sql)).cursor
             assert rows is not None
-            return pl.DataFrame([tuple(r) for r in rows.fetchall()], schema=schema, orient="row")
+            return pl.DataFrame(rows.fetchall(), schema=schema, orient="row")
 
     def close(self) -> None:
         if self._thread is not None:

@@ -115,12 +115,24 @@ def rank_biserial_interval(
         return simple
     cells = np.concatenate([counts.plus, counts.minus, [counts.zero]])
     drawn = [
-        _r_of_cells(rng.multinomial(len(values), cells / len(values), size=size))
-        for size in blocks(resamples, 2 * len(cells))
+        _r_of_cells(_resampled(cells, len(values), size, rng))
+        for size in blocks(resamples, 2 * len(cells) + len(values))
     ]
     jackknife, weight = _r_without_one(cells) if method == "bca" else (np.empty(0), np.empty(0))
     bootstrap = _Draws(np.concatenate(drawn), jackknife, weight)
     return _interval(bootstrap, estimate, level=level, method=method, n=len(values))
+
+
+def _resampled(cells: IntArray, n: int, size: int, rng: np.random.Generator) -> IntArray:
+    """Counts of `size` resamples: drawn as counts where few values are distinct, else as rows that are then counted.
+
+    Both are the bootstrap of rows; a multinomial costs a binomial a value, a row costs one integer a pair.
+    """
+    if len(cells) * 12 < n:
+        return rng.multinomial(n, cells / n, size=size)
+    rows = np.repeat(np.arange(len(cells)), cells)[rng.integers(0, n, (size, n), dtype=np.int32)]
+    rows += np.arange(size)[:, None] * len(cells)
+    return np.bincount(rows.ravel(), minlength=size * len(cells)).reshape(size, -1)
 
 
 def _r_of_cells(cells: IntArray) -> FloatArray:

@@ -33,9 +33,7 @@ PRINTED = (
     "judge_corrective_tone",
 )
 OURS = ("judge_again", "judge_material", "judge_one_dimension", "judge_part")
-RUBRICS = [
-    name for name in PRINTED if name.startswith("judge_") and name not in ("judge_system", "judge_rubric")
-]
+RUBRICS = [name for name in PRINTED if name.startswith("judge_") and name not in ("judge_system", "judge_rubric")]
 
 
 def as_printed(text: str) -> str:
@@ -130,14 +128,11 @@ def test_slots_are_filled_word_for_word() -> None:
     framing = prompts.load("dialogue/tutor_explicit_language")
     assert framing.slots == {"GRADE", "LANGUAGE", "DOMAIN"}
     assert framing.fill(GRADE=8, LANGUAGE="a language other than English", DOMAIN="physics") == (
-        "This is a Grade 8 student whose first language is a language other than English, "
-        "taking a physics class."
+        "This is a Grade 8 student whose first language is a language other than English, taking a physics class."
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["{DOMAIN}", "{GRADE}{NAME}", r"$\frac{1}{2}$ \1 \g<0>", "{0} {} %s {{NAME}}", "{"]
-)
+@pytest.mark.parametrize("text", ["{DOMAIN}", "{GRADE}{NAME}", r"$\frac{1}{2}$ \1 \g<0>", "{0} {} %s {{NAME}}", "{"])
 def test_what_is_put_into_a_slot_is_never_looked_at_again(text: str) -> None:
     named = prompts.load("dialogue/tutor_implicit_name")
     assert named.fill(GRADE=9, DOMAIN="mathematics", NAME=text) == (

@@ -242,9 +242,7 @@ LATEX: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize("comma", ["", ","], ids=["JSON", "almost JSON"])
 @pytest.mark.parametrize(("written", "meant"), LATEX)
-def test_backslashes_in_a_reason_cost_neither_the_labels_nor_the_text(
-    written: str, meant: str, comma: str
-) -> None:
+def test_backslashes_in_a_reason_cost_neither_the_labels_nor_the_text(written: str, meant: str, comma: str) -> None:
     read = read_verdict(with_reason(written)[:-1] + comma + "}", JOINT)
     assert isinstance(read, Verdict), read
     assert tuple(read.values.values()) == A
@@ -255,18 +253,12 @@ def test_a_text_field_is_kept_and_not_compared() -> None:
     fields = {**ONE, "reason": Field("text")}
     read = read_verdict('{"label": 1, "reason": "a"} {"label": 1, "reason": "b"}', fields)
     assert read == Verdict({"label": 1, "reason": "a"})
-    assert read_verdict('{"label": 1, "reason": 5}', fields) == Unread(
-        "unparsed", "reason is 5; it must be a text"
-    )
+    assert read_verdict('{"label": 1, "reason": 5}', fields) == Unread("unparsed", "reason is 5; it must be a text")
 
 
 def test_the_reason_for_an_unread_reply_names_key_and_value() -> None:
-    assert read_verdict(raw("actionability", "2"), JOINT) == Unread(
-        "unparsed", "actionability is 2; it must be 0 or 1"
-    )
-    assert read_verdict(say(answer_leakage=None), JOINT) == Unread(
-        "unparsed", "the key answer_leakage is missing"
-    )
+    assert read_verdict(raw("actionability", "2"), JOINT) == Unread("unparsed", "actionability is 2; it must be 0 or 1")
+    assert read_verdict(say(answer_leakage=None), JOINT) == Unread("unparsed", "the key answer_leakage is missing")
 
 
 # --- turn ids -----------------------------------------------------------------------------------------------
@@ -294,9 +286,7 @@ TURNS: list[tuple[str, str, tuple[Any, ...] | str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in TURNS], ids=[row[0] for row in TURNS])
-def test_labels_come_back_by_turn_id_and_never_by_position(
-    text: str, expected: tuple[Any, ...] | str
-) -> None:
+def test_labels_come_back_by_turn_id_and_never_by_position(text: str, expected: tuple[Any, ...] | str) -> None:
     read = read_verdict(text, JOINT, turn=5)
     if isinstance(expected, str):
         assert isinstance(read, Unread) and read.state == expected
@@ -322,9 +312,7 @@ def test_labels_come_back_by_turn_id_and_never_by_position(
         ("struggle: 4, overall: 5", None),
     ],
 )
-def test_ratings_on_a_scale_are_read_or_rejected_and_never_clamped(
-    text: str, expected: tuple[int, int] | None
-) -> None:
+def test_ratings_on_a_scale_are_read_or_rejected_and_never_clamped(text: str, expected: tuple[int, int] | None) -> None:
     read = read_verdict(text, SCALE)
     assert (tuple(read.values.values()) if isinstance(read, Verdict) else None) == expected
 

@@ -61,9 +61,7 @@ def test_the_user_message_word_for_word() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "mode", [{}, {"mode": "single", "dimension": "actionability"}, {"mask": ["Jessica"]}]
-)
+@pytest.mark.parametrize("mode", [{}, {"mode": "single", "dimension": "actionability"}, {"mask": ["Jessica"]}])
 def test_the_next_turn_shares_everything_up_to_the_line_that_ends_the_material(mode: dict[str, Any]) -> None:
     earlier, later = user(3, **mode), user(5, **mode)
     shared = list(takewhile(lambda pair: pair[0] == pair[1], zip(earlier, later, strict=False)))
@@ -188,9 +186,7 @@ def test_cue_words_are_hidden_from_the_judge_in_the_conversation() -> None:
 # --- what labels mean ---------------------------------------------------------------------------------------
 
 
-def verdict(
-    mistake: bool, tone: int, recognize: int, leak: int = 0, scaffold: int = 1, act: int = 0
-) -> Verdict:
+def verdict(mistake: bool, tone: int, recognize: int, leak: int = 0, scaffold: int = 1, act: int = 0) -> Verdict:
     return Verdict(dict(zip(rubric.FIELDS, (mistake, tone, recognize, leak, scaffold, act), strict=True)))
 
 
@@ -268,14 +264,10 @@ def test_a_turn_without_a_verdict_leaves_the_means_and_makes_the_count_unknown()
     assert rates["applicable_turns"] is None
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1)
-)
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1])), min_size=1))
 def test_every_rate_is_missing_or_between_nought_and_one(rows: list[tuple[bool, int, int]]) -> None:
     rates = rubric.per_dialogue([rubric.labels(verdict(*row)).values for row in rows])
-    assert all(
-        value is None or 0 <= value <= 1 for name, value in rates.items() if name != "applicable_turns"
-    )
+    assert all(value is None or 0 <= value <= 1 for name, value in rates.items() if name != "applicable_turns")
 
 
 # --- asking -------------------------------------------------------------------------------------------------
@@ -347,9 +339,7 @@ ASKINGS: list[tuple[str, list[str | tuple[ReplyStatus, str]], str, list[tuple[in
 ]
 
 
-@pytest.mark.parametrize(
-    ("replies", "state", "how"), [row[1:] for row in ASKINGS], ids=[row[0] for row in ASKINGS]
-)
+@pytest.mark.parametrize(("replies", "state", "how"), [row[1:] for row in ASKINGS], ids=[row[0] for row in ASKINGS])
 async def test_each_outcome_is_retried_as_it_should_be(
     replies: list[str | tuple[ReplyStatus, str]], state: str, how: list[tuple[int, float]]
 ) -> None:

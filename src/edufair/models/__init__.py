@@ -58,9 +58,7 @@ def open_model(name: str, settings: Mapping[str, Any]) -> Model:
     if kind in ("http", "https"):
         model_id = given.pop("model", "")
         if not model_id:
-            raise ModelError(
-                f'models.{name}: model is missing; write the id the host knows it by, model = "..."'
-            )
+            raise ModelError(f'models.{name}: model is missing; write the id the host knows it by, model = "..."')
         return Endpoint(name, url, model_id, **_only(ENDPOINT_KEYS, given, name, "an endpoint"))
     if kind == "python":
         return FunctionModel(name, url, **_only(FUNCTION_KEYS, given, name, "a Python function"))

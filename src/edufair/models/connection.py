@@ -26,9 +26,7 @@ class Connection:
     from the environment when the connection opens, and masked in whatever the host sends back.
     """
 
-    def __init__(
-        self, name: str, url: str, *, api_key_env: str | None, timeout: float, connect_timeout: float
-    ) -> None:
+    def __init__(self, name: str, url: str, *, api_key_env: str | None, timeout: float, connect_timeout: float) -> None:
         self._name = name
         self._api_key_env = api_key_env
         self._candidates = candidates(url)

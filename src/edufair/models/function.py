@@ -48,22 +48,16 @@ class FunctionModel:
         self.timeout = timeout
         self._function = load(target, name) if isinstance(target, str) else target
         self._takes_params = _takes_params(self._function)
-        self.identity = _identity(
-            target.removeprefix("python:") if isinstance(target, str) else None, self._function
-        )
+        self.identity = _identity(target.removeprefix("python:") if isinstance(target, str) else None, self._function)
         self._places: asyncio.Semaphore | None = None
 
     def __repr__(self) -> str:
         return f"FunctionModel({self.name!r}, {self.identity!r})"
 
-    async def probe(
-        self, sampling: Mapping[str, Any], *, schema: Mapping[str, Any] | None = None
-    ) -> Effective:
+    async def probe(self, sampling: Mapping[str, Any], *, schema: Mapping[str, Any] | None = None) -> Effective:
         """Call the function once with a greeting, so that a mistake in it shows before the first trial."""
         quirks = {"schema": "none"}
-        effective = Effective(
-            self.identity, dict(sampling), dict(sampling), quirks, url=f"python:{self.identity}"
-        )
+        effective = Effective(self.identity, dict(sampling), dict(sampling), quirks, url=f"python:{self.identity}")
         reply = await self.chat([{"role": "user", "content": "Hello."}], effective)
         adapted = () if self._takes_params else ("the function takes no params: sampling is its own affair",)
         return replace(effective, adapted=adapted, returned_model=reply.model)
@@ -92,9 +86,7 @@ class FunctionModel:
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Raises ModelError: a function answers chats only."""
-        raise ModelError(
-            f"model {self.name!r} is a Python function and has no embeddings; name an endpoint for them"
-        )
+        raise ModelError(f"model {self.name!r} is a Python function and has no embeddings; name an endpoint for them")
 
     async def close(self) -> None:
         """Nothing to close; a function still running is not waited for."""
@@ -123,11 +115,7 @@ class FunctionModel:
             return make_reply(mended(result))
         if isinstance(result, Mapping) and "choices" in result:
             return self._read_choices(result)
-        if (
-            isinstance(result, Mapping)
-            and isinstance(result.get("text"), str)
-            and result.keys() <= set(FIELDS)
-        ):
+        if isinstance(result, Mapping) and isinstance(result.get("text"), str) and result.keys() <= set(FIELDS):
             return _read_fields(mended(result))
         raise self._failed(
             f"the function returned {_described(result)}; return a str, a dict of {', '.join(FIELDS)} "
@@ -154,9 +142,7 @@ def load(target: str, name: str) -> Callable[..., Any]:
     if not module_name or not path:
         raise ModelError(f"model {name!r}: write its url as python:module:function, not {target!r}")
     if os.getcwd() not in sys.path:
-        sys.path.insert(
-            0, os.getcwd()
-        )  # a team's own file lies next to audit.toml; it may import its neighbours
+        sys.path.insert(0, os.getcwd())  # a team's own file lies next to audit.toml; it may import its neighbours
         importlib.invalidate_caches()
     found: Any = _module(module_name, name)
     for step in path.split("."):
@@ -166,9 +152,7 @@ def load(target: str, name: str) -> Callable[..., Any]:
             raise ModelError(f"model {name!r}: module {module_name!r} has no function {path!r}; {there}")
         found = getattr(found, step)
     if not callable(found):
-        raise ModelError(
-            f"model {name!r}: {module_name}:{path} is {_described(found)}, which cannot be called"
-        )
+        raise ModelError(f"model {name!r}: {module_name}:{path} is {_described(found)}, which cannot be called")
     return found  # type: ignore[no-any-return]
 
 
@@ -182,9 +166,7 @@ def _module(module_name: str, name: str) -> Any:
                 f"model {name!r}: no module {module_name!r} in {os.getcwd()} or among installed packages; "
                 "run edufair where the file lies, or write its name without .py"
             ) from error
-        raise ModelError(
-            f"model {name!r}: module {module_name!r} imports {missing!r}, which is missing"
-        ) from error
+        raise ModelError(f"model {name!r}: module {module_name!r} imports {missing!r}, which is missing") from error
     except Exception as error:
         raise ModelError(
             f"model {name!r}: module {module_name!r} cannot be imported: {type(error).__name__}: {error}"
@@ -201,9 +183,7 @@ def _takes_params(function: Callable[..., Any]) -> bool:
 def _identity(target: str | None, function: Callable[..., Any]) -> str:
     """module:function, and a hash of the source file where there is one: an edited tutor is another model."""
     plain = inspect.unwrap(function)
-    named = target or ":".join(
-        str(getattr(plain, a, type(plain).__name__)) for a in ("__module__", "__qualname__")
-    )
+    named = target or ":".join(str(getattr(plain, a, type(plain).__name__)) for a in ("__module__", "__qualname__"))
     try:
         file = inspect.getsourcefile(plain if hasattr(plain, "__code__") else type(plain))
     except TypeError:

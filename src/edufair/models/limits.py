@@ -43,9 +43,7 @@ class Pace:
     A call that takes more units than a minute has is let through and delays those after it.
     """
 
-    def __init__(
-        self, per_minute: float, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep
-    ) -> None:
+    def __init__(self, per_minute: float, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self._seconds = 60.0 / per_minute
         self._clock = clock
         self._sleep = sleep
@@ -72,9 +70,7 @@ class SharedPause:
     moment.
     """
 
-    def __init__(
-        self, backoff: Backoff, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep
-    ) -> None:
+    def __init__(self, backoff: Backoff, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self.until = -math.inf
         self._set_at = -math.inf
         self._refusals = 0

@@ -13,9 +13,7 @@ from edufair.models.normalise import normalise
 Ask = Callable[[Sequence[Message], Mapping[str, Any]], Awaitable[Reply]]
 
 QUESTION: tuple[Message, ...] = ({"role": "user", "content": "Reply with one word: ready"},)
-JSON_QUESTION: tuple[Message, ...] = (
-    {"role": "user", "content": "Reply with a JSON object with the key ready."},
-)
+JSON_QUESTION: tuple[Message, ...] = ({"role": "user", "content": "Reply with a JSON object with the key ready."},)
 
 # The hardest list an audit sends holds all three shapes at once; each is tried alone only when that is
 # refused.
@@ -125,9 +123,7 @@ async def _refusal(ask: Ask, messages: Sequence[Message], params: Mapping[str, A
     return None
 
 
-async def find_schema_mode(
-    ask: Ask, params: Mapping[str, Any], schema: Mapping[str, Any]
-) -> tuple[str, list[str]]:
+async def find_schema_mode(ask: Ask, params: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[str, list[str]]:
     """("json_schema", "json_object" or "none", what was given up and why).
 
     A host that takes the field and ignores it answers a greeting with a greeting: that counts as refused.

@@ -50,14 +50,10 @@ class ScriptedModel:
         self._script = script
         self._embed = embed
 
-    async def probe(
-        self, sampling: Mapping[str, Any], *, schema: Mapping[str, Any] | None = None
-    ) -> Effective:
+    async def probe(self, sampling: Mapping[str, Any], *, schema: Mapping[str, Any] | None = None) -> Effective:
         """The parameters as they are, under the identity `scripted:name`."""
         quirks = {"system_role": "ok", "schema": "none" if schema is None else "json_schema"}
-        return Effective(
-            f"scripted:{self.name}", dict(sampling), dict(sampling), quirks, returned_model=self.name
-        )
+        return Effective(f"scripted:{self.name}", dict(sampling), dict(sampling), quirks, returned_model=self.name)
 
     async def chat(
         self,
@@ -80,9 +76,7 @@ class ScriptedModel:
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """The vectors that the `embed` callable gives; ModelError without one."""
         if self._embed is None:
-            raise ModelError(
-                f"scripted model {self.name!r} has no vectors: give it embed=, a function of a text"
-            )
+            raise ModelError(f"scripted model {self.name!r} has no vectors: give it embed=, a function of a text")
         return Embeddings([self._embed(text) for text in texts], self.name)
 
     async def close(self) -> None:
@@ -96,8 +90,7 @@ class ScriptedModel:
             return self._matching(script, messages[-1]["content"] if messages else "")
         if len(self.asked) > len(script):
             raise ModelError(
-                f"scripted model {self.name!r} was asked {len(self.asked)} times, "
-                f"its script has {len(script)} lines"
+                f"scripted model {self.name!r} was asked {len(self.asked)} times, its script has {len(script)} lines"
             )
         return script[len(self.asked) - 1]
 

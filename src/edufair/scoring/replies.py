@@ -29,9 +29,7 @@ from edufair.scoring.json_text import (
 
 UnreadState = Literal["unparsed", "conflict", "refused"]
 
-_LONGEST_MENDED = (
-    20_000  # characters: almost-JSON beyond this is no verdict, and the mender would be slow on it
-)
+_LONGEST_MENDED = 20_000  # characters: almost-JSON beyond this is no verdict, and the mender would be slow on it
 _TURN_KEYS = frozenset({"turn", "turn_id", "turn_number", "turn_no", "turn_index"})
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -219,9 +217,7 @@ def _bodies(text: str) -> Iterator[str]:
         yield re.sub(r"^\w*\s*", "", whole[3:-3], count=1)
 
 
-def _found(
-    value: object, fields: Mapping[str, Field], turn: int | None = None, depth: int = DEPTH
-) -> Iterator[_Found]:
+def _found(value: object, fields: Mapping[str, Field], turn: int | None = None, depth: int = DEPTH) -> Iterator[_Found]:
     """Objects with wanted keys; what lies inside a complete one is its own business and is not looked at."""
     if depth == 0:
         return
@@ -271,9 +267,7 @@ def _almost_json(part: str, fields: Mapping[str, Field]) -> object:
 
     The mender alone would read an echo of the rubric's `0 or 1` as 0.
     """
-    if len(part) > _LONGEST_MENDED or not all(
-        _stands_alone(part, name, want) for name, want in fields.items()
-    ):
+    if len(part) > _LONGEST_MENDED or not all(_stands_alone(part, name, want) for name, want in fields.items()):
         return None
     try:
         return _as_pairs(json_repair.loads(mend_backslashes(part), skip_json_loads=True))

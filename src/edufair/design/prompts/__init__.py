@@ -64,9 +64,7 @@ def names(folder: str) -> tuple[str, ...]:
     place = files(__name__).joinpath(folder)
     if not folder or not place.is_dir():
         return ()
-    return tuple(
-        sorted(f"{folder}/{entry.name[:-4]}" for entry in place.iterdir() if entry.name.endswith(".txt"))
-    )
+    return tuple(sorted(f"{folder}/{entry.name[:-4]}" for entry in place.iterdir() if entry.name.endswith(".txt")))
 
 
 def problem(domain: str) -> str:

@@ -117,10 +117,10 @@ def write(data: ReportData, path: Path | str) -> Path:
 
 def render(data: ReportData) -> str:
     """The whole report as one HTML page."""
-    return _environment().get_template("report.html").render(_context(data))
+    return environment().get_template("report.html").render(_context(data))
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -144,7 +144,7 @@ def _context(data: ReportData) -> dict[str, Any]:
     tables = {name: frame for name, frame in data.analysis.tables.items() if not frame.is_empty()}
     return {
         "data": data,
-        "css": _style(),
+        "css": style(),
         **_first_page(data, findings, tables),
         "baseline": figures.forest([f for f in findings if f.condition == "baseline"])
         + _heat_maps(tables, pl.col("condition") == "baseline"),
@@ -159,7 +159,7 @@ def _context(data: ReportData) -> dict[str, Any]:
     }
 
 
-def _style() -> Markup:
+def style() -> Markup:
     """The style sheet with the figures' colours for both schemes. It is ours alone: no text from outside is in it."""
     sheet = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     light, dark = palette.declarations(dark=False), palette.declarations(dark=True)
@@ -271,6 +271,12 @@ FURTHER = {
         "Opposite condition: effects taken apart",
         "Matched (Correct) is the student's effect plus the tutor's; mismatched (Wrong) is the student's minus the "
         "tutor's. So Wrong beyond Correct means that the two have opposite signs. Interaction: what neither explains.",
+    ),
+    "opposite_scale": _Known(
+        "Opposite condition: can the bounds of a rate have made the interaction?",
+        "A rate cannot go below 0 or above 1. Where one kind of student's dialogues stand at a bound, a shift that is "
+        "common to both kinds is cut unequally, and an interaction appears that no interplay made. Pinned: the largest "
+        "share of questions at a bound in both arms. Made by scale: what such a cut alone gives of the interaction.",
     ),
     "tutor_differences": _Known(
         "One tutor against another",

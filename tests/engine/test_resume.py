@@ -132,6 +132,13 @@ def test_trials_shaped_otherwise_are_left_out(tmp_path: Path) -> None:
     assert last.states() == {"done": 12}
 
 
+def test_losses_count_the_trials_that_are_analysed_and_no_others(tmp_path: Path) -> None:
+    edufair.run(audit(tmp_path))
+    run = edufair.run(audit(tmp_path, dialogue={"max_turns": 1}))
+    assert run.records().height == 24
+    assert run.losses()["n"].sum() == run.states().total() == 12
+
+
 def test_going_back_to_an_earlier_plan_analyses_that_one(tmp_path: Path) -> None:
     edufair.run(audit(tmp_path))
     edufair.run(audit(tmp_path, dialogue={"max_turns": 1}))

@@ -90,10 +90,13 @@ class Run:
         return Counter(_state(*found[t]) if t in found else "waiting" for t in ids)
 
     def losses(self) -> pl.DataFrame:
-        """How the trials of each arm ended: model, condition, arm, state, n, of."""
+        """How the trials of each arm ended: model, condition, arm, state, n, of. The same trials as in `states`."""
+        import polars as pl
+
         from edufair.pairs import losses
 
-        return losses(self.records())
+        counted = pl.DataFrame({"trial": sorted(current_trials(self.plans()))}, schema={"trial": pl.String})
+        return losses(self.records().join(counted, on="trial", how="semi"))
 
     def unfinished(self) -> bool:
         """Whether running the audit again would ask anything: waiting trials, transport failures, missing labels."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from typing import Any
 
@@ -12,6 +13,11 @@ import pytest
 NEEDED = [mark for mark in os.environ.get("EDUFAIR_TEST_NEEDS", "").split(",") if mark]
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Ctrl-C is heard, by the tests and by what they start: a shell's background job inherits that it is not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -270,8 +270,11 @@ def test_the_server_never_outlives_its_parent(small, how):
         start_new_session=True,
         text=True,
     ) as parent:
-        pid = int(parent.stdout.readline())
-        assert alive(pid)
-        os.killpg(parent.pid, how)
-        parent.wait(5)
-        assert gone_within(pid, 5)
+        try:
+            pid = int(parent.stdout.readline())
+            assert alive(pid)
+            os.killpg(parent.pid, how)
+            parent.wait(5)
+            assert gone_within(pid, 5)
+        finally:
+            parent.kill()

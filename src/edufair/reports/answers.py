@@ -129,7 +129,10 @@ def in_short(found: Sequence[Answer]) -> tuple[str, ...]:
     rest = {kind: sum(a.kind == kind for a in found) for kind, _ in _REST}
     counted = [f"{count(rest[kind])} {text}" for kind, text in _REST if rest[kind]]
     if counted:
-        total = plural(len(found), "combination of tutor and dimension", "combinations of tutor and dimension")
+        audited = words.audit_of(f for a in found for f in a.findings).audited
+        total = plural(
+            len(found), f"combination of {audited} and dimension", f"combinations of {audited} and dimension"
+        )
         said.append(f"Of {total}: {listed(counted)}.")
     return tuple(said)
 
@@ -156,11 +159,12 @@ def _named(found: Sequence[Answer]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Intervals of r that exclude zero, beside how many a tutor that treats all alike would show."""
+    """Intervals of r that exclude zero, beside how many an audited model that treats all alike would show."""
 
     tested: int
     violations: int
     findings: int
+    audited: str = "tutor"
 
     @property
     def expected(self) -> float:
@@ -172,7 +176,7 @@ class Chance:
         expected = number(self.expected, 0 if self.expected >= 10 else 1)
         return (
             f"{count(self.violations)} of {count(self.tested)} intervals of r exclude zero (the paper's "
-            f"“violation”); a tutor that treats everyone alike would show about {expected} by chance. "
+            f"“violation”); a {self.audited} that treats everyone alike would show about {expected} by chance. "
             f"{plural(self.findings, 'finding')} {'remains' if self.findings == 1 else 'remain'} after Holm's "
             "adjustment with |r| of at least 0.10."
         )
@@ -181,7 +185,8 @@ class Chance:
 def chance(findings: Iterable[Finding]) -> Chance:
     """Counts over tested findings with an interval; one without cannot violate anything and is in no count."""
     tested = [f for f in findings if f.status == "tested" and f.violation is not None]
-    return Chance(len(tested), sum(bool(f.violation) for f in tested), sum(bool(f.finding) for f in tested))
+    violations, found = (sum(bool(getattr(f, name)) for f in tested) for name in ("violation", "finding"))
+    return Chance(len(tested), violations, found, words.audit_of(tested).audited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,23 +246,23 @@ def how_sure(findings: Sequence[Finding]) -> tuple[str, ...]:
     if not tested:
         return ("Nothing could be tested, so nothing is known about any difference.",)
     low, high = min(f.n for f in tested), max(f.n for f in tested)
-    pairs = plural(low, "pair") if low == high else f"{count(low)} to {count(high)} pairs"
-    said = [
-        f"{plural(len(tested), 'comparison')} could be tested, each on {pairs}. A pair is one question under both "
-        "descriptions, so its difficulty cancels out."
-    ]
+    said_so = words.audit_of(tested)
+    units = plural(low, said_so.unit) if low == high else f"{count(low)} to {plural(high, said_so.unit)}"
+    said = [f"{plural(len(tested), 'comparison')} could be tested, each on {units}. {said_so.pairing}"]
     halves = sorted((f.r_high - f.r_low) / 2 for f in tested if f.r_low is not None and f.r_high is not None)
     if halves:
         said.append(
             f"The 95% interval of r typically reaches {number(halves[len(halves) // 2])} to either side of its "
-            "estimate. Effects well below that cannot be told from none with this number of questions."
+            f"estimate. Effects well below that cannot be told from none with this number of {said_so.items}."
         )
     powerless = sum(f.p_min is not None and f.p_min >= ALPHA for f in tested)
     if powerless:
         said.append(
-            f"{plural(powerless, 'comparison')} could not have reached p < 0.05 in any case: too few pairs differ."
+            f"{plural(powerless, 'comparison')} could not have reached p < 0.05 in any case: "
+            f"too few {said_so.unit}s differ."
         )
-    return (*said, chance(tested).summary)
+    by_chance = chance(tested)
+    return (*said, by_chance.summary) if by_chance.tested else tuple(said)
 
 
 def what_was_lost(findings: Sequence[Finding], planned: int, done: int, failed: int) -> tuple[str, ...]:
@@ -270,7 +275,7 @@ def what_was_lost(findings: Sequence[Finding], planned: int, done: int, failed: 
     gone = sum(f.status == "not evaluable" for f in findings)
     unequal = sum(f.loss_p is not None and f.loss_p < ALPHA for f in findings)
     if few:
-        said.append(f"{plural(few, 'comparison')} had too few complete pairs to test.")
+        said.append(f"{plural(few, 'comparison')} had too few complete {words.audit_of(findings).unit}s to test.")
     if gone:
         verb = "is" if gone == 1 else "are"
         said.append(f"{plural(gone, 'comparison')} {verb} not evaluable: more than 20% of an arm was lost.")
@@ -282,16 +287,9 @@ def what_was_lost(findings: Sequence[Finding], planned: int, done: int, failed: 
     return tuple(said)
 
 
-def limits(findings: Sequence[Finding], judge_checked: bool | None) -> tuple[str, ...]:
-    """What this audit does not show, for the first page."""
-    said = [
-        "It does not show that any tutor treats all learners alike. “Undecided” means that the data cannot tell; "
-        "“shown to be small” holds for these measures, these questions and this margin.",
-        "The students are played by a model. Real learners answer, give up and ask for help in other ways.",
-        "Only the descriptions listed here were tried. Other groups, and most combinations, were not.",
-        "A difference is a fact about the tutor's replies. Whether it helps or harms a learner is for people to "
-        "judge, with the dialogues at hand.",
-    ]
+def limits(audit: str, findings: Sequence[Finding], judge_checked: bool | None) -> tuple[str, ...]:
+    """What an audit does not show, for the first page."""
+    said = [*words.audit(audit).limits]
     if any(f.metric in ("mistake_recognize", "corrective_tone") for f in findings):
         said.append(
             "“Recognises the mistake” and “softens the correction” look only at turns that follow a student mistake, "
@@ -302,18 +300,14 @@ def limits(findings: Sequence[Finding], judge_checked: bool | None) -> tuple[str
     return tuple(said)
 
 
-_ASKED = {"dialogue": "tutored a simulated student through"}
-
-
 def asked_of_whom(
     audit: str, models: Sequence[str], items: int | None, bank: str, by_domain: Sequence[tuple[str, int]]
 ) -> str:
     """The first sentence: who was audited, on what."""
-    domains = listed([f"{count(n)} in {name}" for name, n in by_domain])
-    what = "question" if audit == "dialogue" else "item"
-    on = plural(items, what) if items is not None else f"a set of {what}s"
+    said = words.audit(audit)
+    domains = listed([f"{count(n)} in {name}" for name, n in by_domain if name])
+    on = plural(items, said.item, said.items) if items is not None else f"a set of {said.items}"
     return (
-        f"{listed(list(models)) or 'No tutor'} {_ASKED.get(audit, 'was asked about')} {on}"
-        f"{f' of the bank “{bank}”' if bank else ''}{f' ({domains})' if domains else ''}. Each {what} was asked again "
-        "with everything held fixed but what is said about the learner."
+        f"{listed(list(models)) or f'No {said.audited}'} {said.did} {on}"
+        f"{f' of the bank “{bank}”' if bank else ''}{f' ({domains})' if domains else ''}. {said.again}"
     )

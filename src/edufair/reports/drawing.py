@@ -63,7 +63,8 @@ class Plane:
     def ticks(self) -> tuple[float, ...]:
         """Round numbers from end to end, at most ten; zero is among them."""
         low, high = self.ends
-        step = next(step for step in (0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / step <= 9.001 or step == 1.0)
+        steps = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+        step = next(step for step in steps if (high - low) / step <= 9.001 or step == steps[-1])
         first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
         return tuple(round(step * k, 2) for k in range(first, last + 1))
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from edufair.records import Finding
 from edufair.reports import views, words
-from edufair.reports.answers import grouped, judges
+from edufair.reports.answers import ALPHA, grouped, judges
 from edufair.reports.drawing import (
     LINE,
     Layer,
@@ -49,7 +49,7 @@ class Figure:
 
     title: str
     caption: str
-    legend: Literal["heat", "forest", "noise", "settings"]
+    legend: Literal["heat", "forest", "noise", "settings", "poles", "gap"]
     panels: tuple[Panel, ...]
     table: views.Table
 
@@ -57,9 +57,13 @@ class Figure:
 # --------------------------------------------------------------------- heat maps of mean |r|
 
 
-def heat_maps(frame: pl.DataFrame, field: Literal["metric", "dimension"]) -> list[Figure]:
+def heat_maps(
+    frame: pl.DataFrame, field: Literal["metric", "dimension"], said: words.Audit = words.DIALOGUE
+) -> list[Figure]:
     """Mean |r| by metric (the paper's Figure 2) or by dimension (Figure 3): a figure a condition, a panel a tutor."""
-    return [_heat_figure(part, field, condition, source) for (condition, source), part in _apart(frame, "condition")]
+    return [
+        _heat_figure(part, field, condition, source, said) for (condition, source), part in _apart(frame, "condition")
+    ]
 
 
 def _apart(frame: pl.DataFrame, *keys: str) -> Iterator[tuple[tuple[str, ...], pl.DataFrame]]:
@@ -72,16 +76,18 @@ def _apart(frame: pl.DataFrame, *keys: str) -> Iterator[tuple[tuple[str, ...], p
         yield (*named, f", labels by {source}" if several else ""), part
 
 
-def _heat_figure(frame: pl.DataFrame, field: Literal["metric", "dimension"], condition: str, judge: str) -> Figure:
+def _heat_figure(
+    frame: pl.DataFrame, field: Literal["metric", "dimension"], condition: str, judge: str, said: words.Audit
+) -> Figure:
     by_model = frame.group_by(["model"], maintain_order=True)
     over = "the dimensions or contrasts" if field == "metric" else "the metrics that are judged turn by turn"
     return Figure(
         title=f"Size of the differences by {field} ({condition}{judge})",
-        caption=f"Mean |r| over {over}. It is above zero even for a tutor that treats everyone alike: the small "
-        "print gives the range that noise alone produces (95%).",
+        caption=f"Mean |r| over {over}. It is above zero even for a {said.audited} that treats everyone alike: the "
+        "small print gives the range that noise alone produces (95%).",
         legend="heat",
         panels=tuple(Panel(str(model), _heat_map(part, field, str(model))) for (model,), part in by_model),
-        table=views.from_frame(frame, f"Mean |r| by {field}, {condition}{judge}", without=["condition"]),
+        table=views.from_frame(frame, f"Mean |r| by {field}, {condition}{judge}", said, without=["condition"]),
     )
 
 
@@ -294,6 +300,85 @@ def _from_zero(frame: pl.DataFrame) -> tuple[float, float]:
     """An axis from zero to the next 0.05 beyond the largest estimate and band."""
     seen = [x for name in ("mean_abs_r", "null_high") for x in frame[name].drop_nulls().drop_nans().to_list()]
     return 0.0, max(0.15, ceil(20 * max(seen, default=0.0) + 0.2) / 20)
+
+
+# --------------------------------------------------------------------- ratings of two replies
+
+
+def poles(means: pl.DataFrame, scale: tuple[float, float], title: str) -> Figure:
+    """Mean ratings of both replies by field and arm, on the whole scale; a column a stratum.
+
+    `means` has domain, metric, arm, high_reply, low_reply, preference and stimuli.
+    """
+    dots = [
+        _Dot(words.metric_label(row["metric"]), row["arm"], row["domain"] or "all", _both_replies(row))
+        for row in means.iter_rows(named=True)
+    ]
+    room = 0.05 * (scale[1] - scale[0])
+    ends = (scale[0] - room, scale[1] + room)
+    return Figure(
+        title=title,
+        caption="Mean ratings of both replies, by what the judge was told of the learner; the line between them is the "
+        "preference. A reply near an end of the scale has little room to move that way.",
+        legend="poles",
+        panels=_pictures(dots, _pole_layers(scale), ends, "mean rating", title),
+        table=views.from_frame(means, title, words.JUDGE),
+    )
+
+
+def _both_replies(row: Mapping[str, Any]) -> dict[str, Any]:
+    high, low = row["high_reply"], row["low_reply"]
+    if high is None or low is None:
+        return {"text": "no ratings"}
+    return {"low": min(low, high), "high": max(low, high), "correct": low, "wrong": high}
+
+
+def _pole_layers(scale: tuple[float, float]) -> _Layers:
+    def layers(values: Values, plane: Plane) -> list[Layer]:
+        bounds = chart_of([{"bound": bound} for bound in scale]).mark_rule(color=hex_of("ink"), strokeWidth=1.2)
+        return [bounds.encode(x=plane.x("bound")), *_dumbbell_layers(values, plane)]
+
+    return layers
+
+
+def gaps(frame: pl.DataFrame, findings: Sequence[Finding], title: str) -> Figure:
+    """The gap of every field with its interval, and how far it could have gone.
+
+    `frame` has domain, metric, estimate, low, high, lowest_gap and highest_gap; a column a stratum.
+    """
+    known = {(f.domain, f.metric): f for f in findings}
+    dots = [
+        _Dot("Gap", words.metric_label(row["metric"]), row["domain"] or "all", _gap(row, known))
+        for row in frame.iter_rows(named=True)
+    ]
+    seen = [abs(x) for name in ("lowest_gap", "highest_gap", "low", "high") for x in frame[name].drop_nulls()]
+    end = max(1.0, ceil(max(seen, default=0.0)))
+    return Figure(
+        title=title,
+        caption="How much the preference for the high reply changes between the two profiles, in points of the scale, "
+        "with its 95% interval. Right of zero: the first profile has more of it.",
+        legend="gap",
+        panels=_pictures(dots, _gap_layers, (-end, end), "gap", title),
+        table=views.from_frame(frame, title, words.JUDGE),
+    )
+
+
+def _gap(row: Mapping[str, Any], known: Mapping[tuple[str, str], Finding]) -> dict[str, Any]:
+    f = known.get((row["domain"], row["metric"]))
+    detected = f is not None and f.p_holm is not None and f.p_holm < ALPHA
+    kind = "finding" if f is not None and f.finding else "violation" if detected else "plain"
+    room = {"noise_low": row["lowest_gap"], "noise_high": row["highest_gap"]}
+    return {"x": row["estimate"], "low": row["low"], "high": row["high"], "kind": kind, **room}
+
+
+def _gap_layers(values: Values, plane: Plane) -> list[Layer]:
+    zero = chart_of([{"zero": 0}]).mark_rule(color=hex_of("muted"), strokeDash=[2, 2])
+    return [
+        _noise_bar(values, plane),
+        zero.encode(x=plane.x("zero")),
+        _span(_coloured(values), plane, "low", "high", strokeWidth=1.6).encode(color=alt.Color("stroke:N", scale=None)),
+        _points(values, plane, "x"),
+    ]
 
 
 # --------------------------------------------------------------------- what dot plots share

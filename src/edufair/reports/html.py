@@ -7,29 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import orjson
 import polars as pl
-from markupsafe import Markup
 
 from edufair.audits.base import Analysis
 from edufair.errors import EdufairError
 from edufair.records import Arm, Finding, Turn
-from edufair.reports import answers, figures, judge, numbers, palette, views, words
-from edufair.reports.safe import shown
+from edufair.reports import answers, figures, judge, numbers, scale, views, words
+from edufair.reports.page import environment, style
 from edufair.scoring.validation import Validation
-
-TEMPLATES = Path(__file__).parent / "templates"
-
-# Beside every colour stands a sign, so that grey print and a colour-blind reader lose nothing.
-SYMBOLS = {
-    "differs": "▲",
-    "differs but small": "△",
-    "shown to be small": "○",
-    "undecided": "?",
-    "insufficient": "–",
-    "not evaluable": "–",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,59 +106,67 @@ def render(data: ReportData) -> str:
     return environment().get_template("report.html").render(_context(data))
 
 
-def environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"numbers": numbers, "words": words, "symbols": SYMBOLS, "tone_of": views.tone_of}
-    return environment
-
-
-def _visible(value: Any) -> Any:
-    """Every text that enters the page, before it is escaped: its unseen controls are written out."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 def _context(data: ReportData) -> dict[str, Any]:
     """All that the template shows, made ready: it holds no logic beyond loops and conditions."""
     findings = data.analysis.findings
     tables = {name: frame for name, frame in data.analysis.tables.items() if not frame.is_empty()}
+    said = words.audit(_audit(data))
     return {
         "data": data,
+        "said": said,
         "css": style(),
-        **_first_page(data, findings, tables),
+        **_first_page(data, findings, tables, said),
         "baseline": figures.forest([f for f in findings if f.condition == "baseline"])
-        + _heat_maps(tables, pl.col("condition") == "baseline"),
-        "figures": _figures(tables),
+        + _heat_maps(tables, pl.col("condition") == "baseline", said),
+        "figures": _figures(tables, said),
         "forests": figures.forest([f for f in findings if f.condition != "baseline"]),
-        "violations": views.violations(findings, "Violations and findings, by tutor and condition"),
-        "losses": _tables_of(tables, LOSSES),
+        "tests": None,
+        "violations": _violations(findings, said),
+        "losses_title": "Losses and endings" if "endings" in tables or "losses" not in tables else "Losses",
+        "losses": _tables_of(tables, LOSSES, said),
         "validations": [(judge.title(v), judge.remarks(v), judge.tables(v)) for v in data.validations],
-        "further": _tables_of(tables, FURTHER) + _unknown(tables),
+        "further": _tables_of(tables, FURTHER, said) + _unknown(tables, said),
         "metrics": [(name, words.metric(name)) for name in dict.fromkeys(f.metric for f in findings)],
         **_design(data),
+        **_of_the_scale(data),
     }
 
 
-def style() -> Markup:
-    """The style sheet with the figures' colours for both schemes. It is ours alone: no text from outside is in it."""
-    sheet = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    light, dark = palette.declarations(dark=False), palette.declarations(dark=True)
-    dark_rule = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
-    return Markup(f":root {{ {light} }}\n{dark_rule}\n{sheet}")
+def _of_the_scale(data: ReportData) -> dict[str, Any]:
+    """What the judge audit says in place of answers by dimension: the check of the scale, its figures, its tests."""
+    checked = scale.checks(data.analysis, data.plan)
+    if not checked:
+        return {}
+    findings = data.analysis.findings
+    return {
+        "in_short": scale.in_short(findings, checked),
+        "answers": scale.answers(findings, checked),
+        "meanings": scale.MEANINGS,
+        "figures": scale.figures(data.analysis, checked),
+        "forests": (),
+        "tests": views.contrasts(findings, "Every registered test", dimensions=True),
+    }
 
 
-def _first_page(data: ReportData, findings: Sequence[Finding], tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def _violations(findings: Sequence[Finding], said: words.Audit) -> views.Table | None:
+    """None where the audit has no violation to count."""
+    if findings and all(f.violation is None for f in findings):
+        return None
+    return views.violations(findings, f"Violations and findings, by {said.audited} and condition")
+
+
+def _audit(data: ReportData) -> str:
+    return str(data.plan.get("audit", data.analysis.audit))
+
+
+def _first_page(
+    data: ReportData, findings: Sequence[Finding], tables: Mapping[str, pl.DataFrame], said: words.Audit
+) -> dict[str, Any]:
     found = [a for a in answers.answers(findings) if a.condition != "baseline"]
     conditions = dict.fromkeys(f.condition for f in findings)
     return {
-        "asked": answers.asked_of_whom(str(data.plan.get("audit", "")), _audited(data), **_items(data.plan)),
-        "conditions": [(name, words.condition(name)) for name in conditions],
+        "asked": answers.asked_of_whom(_audit(data), _audited(data), **_items(data.plan)),
+        "conditions": [(name, said.conditions.get(name, "")) for name in conditions],
         "control": answers.control(findings),
         "judges": answers.judges(findings),
         "in_short": answers.in_short(found),
@@ -180,7 +174,7 @@ def _first_page(data: ReportData, findings: Sequence[Finding], tables: Mapping[s
         "meanings": answers.MEANINGS,
         "sure": answers.how_sure(findings),
         "lost": answers.what_was_lost(findings, data.planned, data.done, data.failed),
-        "limits": answers.limits(findings, data.judge_checked),
+        "limits": answers.limits(_audit(data), findings, data.judge_checked),
     }
 
 
@@ -197,22 +191,16 @@ def _items(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {"items": items.get("n"), "bank": str(items.get("bank", "")), "by_domain": by_domain}
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One tutor's answer on the first page, with the largest difference as a sentence and what noise would give."""
-
-    answer: answers.Answer
-    largest: str
-    noise: str
-
-
-def _by_dimension(found: Sequence[answers.Answer], noise: pl.DataFrame | None) -> dict[str, dict[str, list[_Line]]]:
+def _by_dimension(
+    found: Sequence[answers.Answer], noise: pl.DataFrame | None
+) -> dict[str, dict[str, list[scale.Line]]]:
     """Answers by condition and dimension, a line a tutor."""
-    page: dict[str, dict[str, list[_Line]]] = {}
+    page: dict[str, dict[str, list[scale.Line]]] = {}
     judges = answers.judges(f for a in found for f in a.findings)
     for a in found:
         largest = _largest(a, several_judges=len(judges) > 1)
-        line = _Line(a, largest, answers.against_noise(noise, a))
+        said = f"{a.summary} {answers.against_noise(noise, a)}"
+        line = scale.Line(a.model, a.kind, said, largest and f"Largest: {largest}")
         page.setdefault(a.condition, {}).setdefault(words.dimension_label(a.dimension), []).append(line)
     return page
 
@@ -224,23 +212,23 @@ def _largest(answer: answers.Answer, *, several_judges: bool) -> str:
     return words.sentence(f, by=f.source if several_judges and f.source.startswith("judge:") else "")
 
 
-def _figures(tables: Mapping[str, pl.DataFrame]) -> list[figures.Figure]:
+def _figures(tables: Mapping[str, pl.DataFrame], said: words.Audit) -> list[figures.Figure]:
     """The paper's Figures 2 to 5, of those tables that are there; then the same means for the other conditions."""
     explicit, others = pl.col("condition") == "explicit", ~pl.col("condition").is_in(["explicit", "baseline"])
-    drawn = _heat_maps(tables, explicit)
+    drawn = _heat_maps(tables, explicit, said)
     if "implicit" in tables:
         drawn += figures.implicit(tables["implicit"])
     if "opposite" in tables:
         drawn += figures.opposite(tables["opposite"])
-    return drawn + _heat_maps(tables, others)
+    return drawn + _heat_maps(tables, others, said)
 
 
-def _heat_maps(tables: Mapping[str, pl.DataFrame], chosen: pl.Expr) -> list[figures.Figure]:
+def _heat_maps(tables: Mapping[str, pl.DataFrame], chosen: pl.Expr, said: words.Audit) -> list[figures.Figure]:
     drawn: list[figures.Figure] = []
     if "mean_r_by_metric" in tables:
-        drawn += figures.heat_maps(tables["mean_r_by_metric"].filter(chosen), "metric")
+        drawn += figures.heat_maps(tables["mean_r_by_metric"].filter(chosen), "metric", said)
     if "mean_r_by_dimension" in tables:
-        drawn += figures.heat_maps(tables["mean_r_by_dimension"].filter(chosen), "dimension")
+        drawn += figures.heat_maps(tables["mean_r_by_dimension"].filter(chosen), "dimension", said)
     return drawn
 
 
@@ -250,7 +238,7 @@ class _Known:
 
     title: str
     note: str = ""
-    view: Callable[[pl.DataFrame, str], views.Table] = views.from_frame
+    view: Callable[[pl.DataFrame, str, words.Audit], views.Table] = views.from_frame
 
 
 LOSSES = {
@@ -292,20 +280,52 @@ FURTHER = {
         "Friedman's test over all levels at once; Kendall's W is its size, from 0 to 1.",
     ),
     "arm_means": _Known("Means by arm"),
+    "scale_check": _Known(
+        "Scale check: the gap and what the scale has to do with it",
+        "The verdict on every gap, with its reason. A gap is the preference for the high reply under the first profile "
+        "minus that under the second.",
+    ),
+    "preference": _Known("Preference by arm", "The high reply minus the low one, in points of the scale."),
+    "pole_shifts": _Known(
+        "Shift of each reply", "The second profile minus the first, one reply at a time. Gap: shift of low − of high."
+    ),
+    "pinned": _Known(
+        "Replies at an end of the scale",
+        "Pinned: stimuli whose reply stands at that bound in every arm. On these, the gap is the other reply's shift.",
+    ),
+    "constructions": _Known(
+        "Gaps made without any preference",
+        "One reply's shift carried over to the other and cut by the scale. What comes out holds no change of "
+        "preference; its share of the observed gap stands beside it.",
+    ),
+    "attenuation": _Known(
+        "What the scale cuts", "Kappa: the share of a common shift that is cut at a reply; 0 is none."
+    ),
+    "headroom": _Known("How far the gap could have gone", "The first profile's ratings held fixed."),
+    "test_retest": _Known("The judge against itself", "Between repetitions of the same rating, in one arm."),
+    "pole_check": _Known(
+        "Are the replies what they were meant to be?",
+        "Told of no learner, how often the judge finds the reply that leaves the next step to the student.",
+    ),
+    "pole_check_by_stimulus": _Known("The same, by stimulus"),
 }
 
-_DRAWN = {"mean_r_by_metric", "mean_r_by_dimension", "implicit", "opposite"}
+_DRAWN = {"mean_r_by_metric", "mean_r_by_dimension", "implicit", "opposite", "ratings"}
 
 
-def _tables_of(tables: Mapping[str, pl.DataFrame], known: Mapping[str, _Known]) -> list[tuple[_Known, views.Table]]:
-    return [(k, k.view(tables[name], k.title)) for name, k in known.items() if name in tables]
+def _tables_of(
+    tables: Mapping[str, pl.DataFrame], known: Mapping[str, _Known], said: words.Audit
+) -> list[tuple[_Known, views.Table]]:
+    return [(k, k.view(tables[name], k.title, said)) for name, k in known.items() if name in tables]
 
 
-def _unknown(tables: Mapping[str, pl.DataFrame]) -> list[tuple[_Known, views.Table]]:
+def _unknown(tables: Mapping[str, pl.DataFrame], said: words.Audit) -> list[tuple[_Known, views.Table]]:
     """Tables that this page has no words for are shown as they are: nothing is dropped."""
     names = [name for name in tables if name not in {*LOSSES, *FURTHER, *_DRAWN}]
     titles = [words.capital(name.replace("_", " ")) for name in names]
-    return [(_Known(title), views.from_frame(tables[name], title)) for name, title in zip(names, titles, strict=True)]
+    return [
+        (_Known(title), views.from_frame(tables[name], title, said)) for name, title in zip(names, titles, strict=True)
+    ]
 
 
 def _design(data: ReportData) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import orjson
 from edufair.audits.judge.ratings import FieldCheck, RatingsCheck
 from edufair.errors import EdufairError
 from edufair.reports import numbers
-from edufair.reports.html import environment, style
+from edufair.reports.page import environment, style
 from edufair.reports.views import Cell, Header, Table
 from edufair.stats import ClusterTest, RatingContrast, RatingGap
 from edufair.version import VERSION

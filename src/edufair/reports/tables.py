@@ -34,20 +34,22 @@ def terminal(analysis: Analysis, *, most: int = 12) -> RenderableType:
     if negative:
         parts.append(Text(f"Control: {negative.text}\n", style="bold red" if negative.alarm else ""))
     found = [answer for answer in answers(analysis.findings) if answer.condition != "baseline"]
-    parts.append(_answer_table(found))
+    said = words.audit(analysis.audit)
+    parts.append(_answer_table(found, said))
     detected = sorted((f for answer in found for f in answer.detected), key=lambda f: -abs(f.r or 0.0))
     if detected:
-        parts.append(_finding_table(detected[:most]))
+        parts.append(_finding_table(detected[:most], said))
     if len(detected) > most:
         parts.append(Text(f"{plural(len(detected) - most, 'more difference')} in the tables and the report."))
     tested = chance(f for f in analysis.findings if f.condition != "baseline")
-    parts.append(Text(f"\n{tested.summary}\n“Undecided” is not “no difference”."))
+    by_chance = f"\n{tested.summary}" if tested.tested or not found else ""
+    parts.append(Text(f"{by_chance}\n“Undecided” is not “no difference”."))
     return Group(*parts)
 
 
-def _answer_table(found: list[Answer]) -> Table:
+def _answer_table(found: list[Answer], said: words.Audit) -> Table:
     table = Table(title="What the data can tell", title_justify="left", box=None, pad_edge=False)
-    for header in ("Tutor", "Condition", "Dimension", "Answer"):
+    for header in (words.capital(said.audited), "Condition", "Dimension", "Answer"):
         table.add_column(header, overflow="fold")
     for header in ("Tests", "Differ", "Small"):
         table.add_column(header, justify="right", no_wrap=True)
@@ -58,9 +60,9 @@ def _answer_table(found: list[Answer]) -> Table:
     return table
 
 
-def _finding_table(detected: list[Finding]) -> Table:
+def _finding_table(detected: list[Finding], said: words.Audit) -> Table:
     table = Table(title="\nDifferences that chance does not explain", title_justify="left", box=None, pad_edge=False)
-    for header in ("Tutor", "Domain", "A − B", "Metric"):
+    for header in (words.capital(said.audited), words.capital(said.stratum), "A − B", "Metric"):
         table.add_column(header, overflow="fold")
     for header in ("A − B", "r", "p (Holm)", "n"):
         table.add_column(header, justify="right", no_wrap=True)

@@ -47,6 +47,11 @@ class _Column:
     cell: Callable[[Row], Cell]
     numeric: bool = True
 
+    def headed(self, said: words.Audit) -> Header:
+        """The heading, with the audit's own words for what was audited and where."""
+        text = self.header.format(audited=words.capital(said.audited), stratum=words.capital(said.stratum))
+        return Header(text, self.numeric)
+
 
 def _text(header: str, field: str, show: Callable[[str], str] = str) -> _Column:
     return _Column(header, lambda row: Cell(MISSING if row[field] is None else show(row[field])), numeric=False)
@@ -88,11 +93,11 @@ def _signed3(x: float | None) -> str:
 
 
 COLUMNS: dict[str, _Column] = {
-    "model": _text("Tutor", "model"),
-    "model_a": _text("Tutor A", "model_a"),
-    "model_b": _text("Tutor B", "model_b"),
+    "model": _text("{audited}", "model"),
+    "model_a": _text("{audited} A", "model_a"),
+    "model_b": _text("{audited} B", "model_b"),
     "condition": _text("Condition", "condition"),
-    "domain": _text("Domain", "domain"),
+    "domain": _text("{stratum}", "domain"),
     "dimension": _text("Dimension", "dimension", words.dimension),
     "contrast": _text("Contrast (A − B)", "contrast", words.minus),
     "contrast_kind": _text("Names differ in", "contrast_kind"),
@@ -128,22 +133,30 @@ COLUMNS: dict[str, _Column] = {
 _UPPER_ENDS = {"null_high", "high", "r_high"}  # shown in one cell with their lower ends
 
 
-def from_frame(frame: pl.DataFrame, caption: str, *, without: Sequence[str] = (), note: str = "") -> Table:
+def from_frame(
+    frame: pl.DataFrame,
+    caption: str,
+    said: words.Audit = words.DIALOGUE,
+    *,
+    without: Sequence[str] = (),
+    note: str = "",
+) -> Table:
     """Any table of an analysis, column by column; a column this page does not know is shown as it is."""
     hidden = {*without, *_UPPER_ENDS}
     if "source" in frame.columns and frame["source"].n_unique() == 1:
         hidden.add("source")  # one judge: named once, with the models
     fields = [name for name in frame.columns if name not in hidden]
     columns = [_column(name, frame.schema[name], set(frame.columns)) for name in fields]
-    return _table(caption, columns, frame.iter_rows(named=True), note)
+    return _table(caption, columns, frame.iter_rows(named=True), said, note)
 
 
 def _column(name: str, dtype: pl.DataType, names: set[str]) -> _Column:
     """The known column; without the fields it needs (a metric's unit), or unknown: the bare values."""
     needs_metric = name in {"mean", "mean_a", "mean_b", "difference", "low"}
-    if name in COLUMNS and (not needs_metric or "metric" in names):
+    counted = name == "pinned" and dtype.is_integer()  # a number of items, not a share of them
+    if name in COLUMNS and not counted and (not needs_metric or "metric" in names):
         return COLUMNS[name]
-    header = words.capital(name.replace("_", " "))
+    header = words.capital(name.replace("_", " ")).replace("{", "{{").replace("}", "}}")
     if dtype.is_float():
         return _number(header, name, three)
     if dtype.is_integer():
@@ -151,33 +164,41 @@ def _column(name: str, dtype: pl.DataType, names: set[str]) -> _Column:
     return _text(header, name)
 
 
-def _table(caption: str, columns: Sequence[_Column], rows: Iterable[Row], note: str = "") -> Table:
+def _table(caption: str, columns: Sequence[_Column], rows: Iterable[Row], said: words.Audit, note: str) -> Table:
     return Table(
         caption,
-        tuple(Header(column.header, column.numeric) for column in columns),
+        tuple(column.headed(said) for column in columns),
         tuple(tuple(column.cell(row) for column in columns) for row in rows),
         note,
     )
 
 
-def contrasts(findings: Sequence[Finding], caption: str) -> Table:
-    """Every contrast with means, difference, r, intervals, p-values, losses and verdict."""
+def contrasts(findings: Sequence[Finding], caption: str, *, dimensions: bool = False) -> Table:
+    """Every contrast with means, difference, r, intervals, p-values, losses and verdict.
+
+    `dimensions` names the dimension below each contrast: where the same two arms are compared in several ways.
+    """
     several = len(judges(findings)) > 1
+    said = words.audit_of(findings)
     headers = [
-        Header("Domain"),
+        Header(words.capital(said.stratum)),
         Header("Contrast (A − B)"),
         Header("Metric"),
-        *(Header(text, numeric=True) for text in ("Pairs", "Mean A", "Mean B", "Difference", "r")),
+        *(
+            Header(text, numeric=True)
+            for text in (f"{words.capital(said.unit)}s", "Mean A", "Mean B", "Difference", "r")
+        ),
         *(Header(text, numeric=True) for text in ("p", "p (Holm)", "p (BH)", "Least p", "Lost A, B")),
         Header("Verdict"),
     ]
-    return Table(caption, tuple(headers), tuple(_contrast(f, several) for f in findings))
+    return Table(caption, tuple(headers), tuple(_contrast(f, several, dimensions) for f in findings))
 
 
-def _contrast(f: Finding, several_judges: bool) -> tuple[Cell, ...]:
+def _contrast(f: Finding, several_judges: bool, dimensions: bool) -> tuple[Cell, ...]:
+    notes = [words.dimension(f.dimension) if dimensions else "", "added after the plan" if not f.planned else ""]
     return (
         Cell(f.domain or MISSING),
-        Cell(words.minus(f.contrast), "added after the plan" if not f.planned else ""),
+        Cell(words.minus(f.contrast), "; ".join(filter(None, notes))),
         Cell(words.metric_label(f.metric), f.source if several_judges else f.metric),
         Cell(count(f.n), f"of {count(f.n_items)}"),
         Cell(words.value(f.metric, f.mean_a)),
@@ -220,9 +241,9 @@ def tone_of(kind: str) -> str:
 
 
 def violations(findings: Sequence[Finding], caption: str) -> Table:
-    """Violations beside how many a tutor that treats everyone alike would show, and the findings that remain."""
+    """Violations beside how many to expect where everyone is treated alike, and the findings that remain."""
     headers = (
-        Header("Tutor"),
+        Header(words.capital(words.audit_of(findings).audited)),
         Header("Condition"),
         *(Header(text, numeric=True) for text in ("Tested", "Violations", "Expected by chance", "Findings")),
     )
@@ -242,12 +263,12 @@ def violations(findings: Sequence[Finding], caption: str) -> Table:
     return Table(caption, headers, tuple(rows))
 
 
-def losses(frame: pl.DataFrame, caption: str) -> Table:
+def losses(frame: pl.DataFrame, caption: str, said: words.Audit = words.DIALOGUE) -> Table:
     """Trials and labels by arm and state: one row an arm, one column a state, the share below the count."""
-    return _by_arm(frame, "state", lambda row: _part(row["n"], row["of"]), caption, first="done")
+    return _by_arm(frame, "state", lambda row: _part(row["n"], row["of"]), caption, said, first="done")
 
 
-def endings(frame: pl.DataFrame, caption: str) -> Table:
+def endings(frame: pl.DataFrame, caption: str, said: words.Audit = words.DIALOGUE) -> Table:
     """How the dialogues ended, by arm: count and share of each ending, and the mean number of turns."""
     by_ending = (
         frame.group_by("model", "condition", "arm").agg(pl.col("turns_mean").n_unique())["turns_mean"].max() != 1
@@ -257,7 +278,7 @@ def endings(frame: pl.DataFrame, caption: str) -> Table:
         turns = f", {number(row['turns_mean'], 1)} turns" if by_ending else ""
         return Cell(count(row["n"]), f"{percent(row['share'])}{turns}")
 
-    table = _by_arm(frame, "ending", cell, caption)
+    table = _by_arm(frame, "ending", cell, caption, said)
     if by_ending:
         return table
     turns = [
@@ -271,14 +292,16 @@ def _part(n: int, of: int) -> Cell:
     return Cell(count(n), percent(n / of if of else None, 1))
 
 
-def _by_arm(frame: pl.DataFrame, field: str, cell: Callable[[Row], Cell], caption: str, *, first: str = "") -> Table:
+def _by_arm(
+    frame: pl.DataFrame, field: str, cell: Callable[[Row], Cell], caption: str, said: words.Audit, *, first: str = ""
+) -> Table:
     """A row for each (model, condition, arm) and a column for each value of `field`; an absent cell is 0."""
     kinds = sorted(frame[field].unique(maintain_order=True).to_list(), key=lambda kind: kind != first)
     arms: dict[tuple[str, str, str], dict[str, Cell]] = {}
     for row in frame.iter_rows(named=True):
         arms.setdefault((row["model"], row["condition"], row["arm"]), {})[row[field]] = cell(row)
     headers = [
-        Header("Tutor"),
+        Header(words.capital(said.audited)),
         Header("Arm"),
         *(Header(words.capital(kind.replace("_", " ")), numeric=True) for kind in kinds),
     ]

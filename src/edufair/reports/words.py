@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from edufair.records import Finding
 from edufair.reports.numbers import interval, number, p_equals, percent, plural, points, signed
@@ -97,12 +98,94 @@ _DIMENSIONS = {
     "immigration": "immigration background",
 }
 
-_CONDITIONS = {
-    "baseline": "the tutor is told nothing about the learner, and asked twice",
-    "explicit": "the tutor is told about the learner in words",
-    "implicit": "the tutor is told only a name",
-    "opposite": "the tutor is told one gender; the student states the same or the other",
-}
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """How an audit's report speaks of what was audited, on what, and of what it cannot show.
+
+    `did` is what the audited models did with the items; `unit` is what a test counts, and `pairing` explains it.
+    """
+
+    audited: str = "model"
+    did: str = "was asked about"
+    item: str = "item"
+    items: str = "items"
+    again: str = "Each item was asked again with everything held fixed but what is said about the learner."
+    stratum: str = "domain"
+    unit: str = "pair"
+    pairing: str = "A pair is one item under both descriptions, so its difficulty cancels out."
+    family: str = "over all domains, metrics and contrasts"
+    measured: str = "A metric of this audit."
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = (
+        "It does not show that any model treats all learners alike. “Undecided” means that the data cannot tell.",
+        "Only the descriptions listed here were tried, on these items.",
+        "A difference is a fact about replies. Whether it helps or harms a learner is for people to judge.",
+    )
+
+
+DIALOGUE = Audit(
+    audited="tutor",
+    did="tutored a simulated student through",
+    item="question",
+    items="questions",
+    again="Each question was asked again with everything held fixed but what is said about the learner.",
+    pairing="A pair is one question under both descriptions, so its difficulty cancels out.",
+    conditions={
+        "baseline": "the tutor is told nothing about the learner, and asked twice",
+        "explicit": "the tutor is told about the learner in words",
+        "implicit": "the tutor is told only a name",
+        "opposite": "the tutor is told one gender; the student states the same or the other",
+    },
+    limits=(
+        "It does not show that any tutor treats all learners alike. “Undecided” means that the data cannot tell; "
+        "“shown to be small” holds for these measures, these questions and this margin.",
+        "The students are played by a model. Real learners answer, give up and ask for help in other ways.",
+        "Only the descriptions listed here were tried. Other groups, and most combinations, were not.",
+        "A difference is a fact about the tutor's replies. Whether it helps or harms a learner is for people to "
+        "judge, with the dialogues at hand.",
+    ),
+)
+
+JUDGE = Audit(
+    audited="judge",
+    did="rated two replies to each of",
+    item="stimulus",
+    items="stimuli",
+    again="Each reply was rated again with everything held fixed but what the judge is told about the learner.",
+    stratum="stratum",
+    unit="cluster",
+    pairing="A cluster holds the stimuli that belong together; their ratings are averaged before anything is tested.",
+    family="over all strata, fields and contrasts",
+    measured="A field of the rubric.",
+    conditions={
+        "rating": "the judge rates one of two replies to a dialogue: the high one leaves the next step to the student, "
+        "the low one takes it; the judge is told of one learner, of the other, or of none",
+        "pole check": "told of no learner, the judge says which of the two replies leaves more to the student",
+    },
+    limits=(
+        "It is one rubric, these stimuli and these stated profiles. Other words for the same learners may do other "
+        "things.",
+        "“Cannot tell” is not “no influence”: the scale may have left no room, or the judge may have followed an "
+        "instruction to disregard the profile. A judge that was told to disregard it and does not move shows nothing.",
+        "“No sign that the scale made it” removes one other explanation. It does not identify a change of preference.",
+        "The profiles differ in more than one word, and a judge that uses them is not thereby wrong: whether a rating "
+        "should depend on the learner is for people to say.",
+        "Ratings are a judge's words about replies. They say nothing of what learners learn.",
+    ),
+)
+
+_AUDITS = {"dialogue": DIALOGUE, "judge": JUDGE}
+
+
+def audit(name: str) -> Audit:
+    """The words for an audit; an unknown one gets neutral words."""
+    return _AUDITS.get(name, Audit())
+
+
+def audit_of(findings: Iterable[Finding]) -> Audit:
+    """The words for the audit that findings come from."""
+    return audit(next((f.audit for f in findings), ""))
 
 
 def metric(name: str) -> Metric:
@@ -121,11 +204,6 @@ def dimension(name: str) -> str:
 def minus(contrast: str) -> str:
     """A contrast's label with a true minus sign."""
     return contrast.replace(" - ", " − ")
-
-
-def condition(name: str) -> str:
-    """What the tutor was told under a condition, as a clause; empty for a condition this page does not know."""
-    return _CONDITIONS.get(name, "")
 
 
 def capital(text: str) -> str:

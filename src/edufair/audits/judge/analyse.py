@@ -11,7 +11,18 @@ from edufair.audits.base import Analysis, View
 from edufair.audits.judge import collected, tables
 from edufair.audits.judge.measure import CODE
 from edufair.audits.judge.ratings import Columns, FieldCheck, RatingsCheck, check_ratings
-from edufair.audits.judge.settings import EVIDENCE_CONTRAST, NO_PROFILE, POLES, RATING, JudgeSettings, in_subset, shift
+from edufair.audits.judge.settings import (
+    EVIDENCE_CONTRAST,
+    NO_PROFILE,
+    POLES,
+    RATING,
+    AnalysisSettings,
+    Design,
+    JudgeSettings,
+    Rubric,
+    in_subset,
+    shift,
+)
 from edufair.records import Finding
 from edufair.stats import ClusterTest, benjamini_hochberg, holm
 from edufair.stats.registered import RegisteredTest
@@ -36,7 +47,7 @@ def analyse(view: View, settings: JudgeSettings) -> Analysis:
     found: list[Finding] = []
     rows: dict[str, list[dict[str, Any]]] = {}
     for (model,), own in sorted(rated.group_by("model"), key=lambda group: group[0]):
-        check = _checked(own, settings)
+        check = checked(own, settings.rubric, settings.design, settings.analysis)
         found += findings(str(model), own, check, settings)
         for name, made in (tables.tables(check, model=str(model)) if check else {}).items():
             rows.setdefault(name, []).extend(made)
@@ -49,24 +60,24 @@ def analyse(view: View, settings: JudgeSettings) -> Analysis:
     return Analysis("judge", tuple(found), {name: f for name, f in frames.items() if f.height}, pairs)
 
 
-def _checked(rated: pl.DataFrame, settings: JudgeSettings) -> RatingsCheck | None:
+def checked(rated: pl.DataFrame, rubric: Rubric, design: Design, analysis: AnalysisSettings) -> RatingsCheck | None:
     """The check of one judge's ratings; None while an arm or a pole has not been carried out."""
     there = set(rated["arm"].to_list())
-    if not there.issuperset(settings.design.profiles) or set(rated["pole"].to_list()) != set(POLES):
+    if not there.issuperset(design.profiles) or set(rated["pole"].to_list()) != set(POLES):
         return None
     return check_ratings(
         rated,
-        fields=settings.rubric.fields,
-        low=settings.rubric.low,
-        high=settings.rubric.high,
-        arms=settings.design.profiles,
-        primary=settings.rubric.primary,
+        fields=rubric.fields,
+        low=rubric.low,
+        high=rubric.high,
+        arms=design.profiles,
+        primary=rubric.primary,
         poles=POLES,
-        control=NO_PROFILE if settings.design.control and NO_PROFILE in there else None,
-        subset=settings.analysis.subset,
+        control=NO_PROFILE if design.control and NO_PROFILE in there else None,
+        subset=analysis.subset,
         columns=COLUMNS,
-        resamples=settings.analysis.resamples,
-        seed=settings.analysis.seed,
+        resamples=analysis.resamples,
+        seed=analysis.seed,
     )
 
 

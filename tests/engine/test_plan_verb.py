@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import orjson
 import pytest
 
 import edufair
-from edufair.errors import BankError
+from edufair.errors import BankError, MissingExtra
 from engine import moody_people as people
 from whole.small_audit import small_audit
 
@@ -147,3 +148,22 @@ def test_no_items_is_no_plan(tmp_path: Path) -> None:
     (tmp_path / "bank.jsonl").write_bytes(b"")
     with pytest.raises(BankError):
         edufair.plan(small_audit(tmp_path, items={"bank": str(tmp_path / "bank.jsonl")}))
+
+
+@pytest.mark.parametrize("answer", ["?!", "-", "..."])
+def test_an_answer_that_no_turn_can_hold_is_named_before_the_first_call(tmp_path: Path, answer: str) -> None:
+    bank = tmp_path / "bank.jsonl"
+    bank.write_bytes(orjson.dumps({"id": "a", "question": "What?", "answer": answer, "domain": "d", "grade": 8}))
+    with pytest.raises(BankError, match=r"bank\.jsonl, item 'a': an answer needs a letter or a digit"):
+        edufair.plan(small_audit(tmp_path, items={"bank": str(bank)}))
+
+
+def test_a_package_that_matching_takes_is_missed_before_the_first_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "math_verify", None)
+    bank = tmp_path / "bank.jsonl"
+    row = {"id": "a", "question": "Expand.", "answer": "x^2 + 2x", "domain": "d", "grade": 8}
+    bank.write_bytes(orjson.dumps(row))
+    with pytest.raises(MissingExtra, match="edufair\\[dialogue\\]"):
+        edufair.plan(small_audit(tmp_path, items={"bank": str(bank)}))

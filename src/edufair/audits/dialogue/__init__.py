@@ -6,16 +6,17 @@ Read it top to bottom like the paper: `settings` (what may be set), `conduct` (s
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import ClassVar
 
 from edufair.audits.base import Analysis, Ask, View
 from edufair.audits.dialogue import measure
-from edufair.audits.dialogue.conduct import conduct
+from edufair.audits.dialogue.conduct import conduct, matcher_for
 from edufair.audits.dialogue.settings import DialogueSettings
 from edufair.config import Settings
 from edufair.design import arms
 from edufair.design.banks.choose import choose
+from edufair.errors import BankError
 from edufair.records import Arm, Item, Record, Score, Trial
 
 __all__ = ["DialogueAudit", "DialogueSettings"]
@@ -31,9 +32,20 @@ class DialogueAudit:
     judge_role: ClassVar[str | None] = "judge"
     Settings: ClassVar[type[Settings]] = DialogueSettings
 
-    def items(self, settings: DialogueSettings) -> Iterable[Item]:
-        """The questions of the bank: those of the chosen domains, then a seeded share or number of them."""
-        return choose(settings.items, settings.seed)
+    def items(self, settings: DialogueSettings) -> Iterator[Item]:
+        """The questions of the bank: those of the chosen domains, then a seeded share or number of them.
+
+        Raises BankError for an answer that could not be looked for in a turn, MissingExtra where that takes a package
+        that is not installed: before the first call, not in the middle of a run.
+        """
+        for item in choose(settings.items, settings.seed):
+            try:
+                matcher_for(item)
+            except ValueError as error:
+                raise BankError(
+                    f"the bank {settings.items.bank}, item {item.id!r}: {error}; mend or delete it"
+                ) from None
+            yield item
 
     def arms(self, settings: DialogueSettings) -> Sequence[Arm]:
         return arms.arms(settings.design.conditions, settings.design.dimensions)

@@ -169,7 +169,6 @@ class Store:
         wanted = call.c.key == sa.bindparam("k")
         self._lookup = _sql(sa.select(call).where(wanted, call.c.status != _FAILED), engine)
         self._count = _sql(sa.select(sa.func.max(call.c.attempt)).where(wanted), engine)
-        self._writable = writable
         self._inserts: dict[tuple[str, bool], str] = {}
         self._pending: list[tuple[Sequence[Write], asyncio.Future[None]]] = []
         self._flusher: asyncio.Task[None] | None = None

@@ -95,11 +95,6 @@ def arms(conditions: Iterable[str], dimensions: Sequence[str]) -> list[Arm]:
     return result
 
 
-def replicates(arm: Arm, wanted: int) -> int:
-    """How often an arm is repeated: the baseline at least twice, because it is compared with itself."""
-    return max(2, wanted) if arm.condition == "baseline" else wanted
-
-
 def contrasts(conditions: Iterable[str], dimensions: Sequence[str]) -> list[Contrast]:
     """Every pairwise contrast of the chosen conditions, baseline first."""
     chosen = set(conditions)

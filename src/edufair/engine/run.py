@@ -104,9 +104,7 @@ async def _conduct(sitting: Sitting, trial: Trial, streak: _Streak) -> Record:
         record = await sitting.conduct(trial)
     except CallFailed as error:
         sitting.tally.failed += 1
-        raise RunStopped(
-            f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again."
-        ) from None
+        raise _stopped(error) from None
     if record.status == "done":
         sitting.tally.done += 1
     else:
@@ -126,9 +124,11 @@ async def _score(sitting: Sitting, record: Record) -> None:
     try:
         await sitting.score(record)
     except CallFailed as error:
-        raise RunStopped(
-            f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again."
-        ) from None
+        raise _stopped(error) from None
+
+
+def _stopped(error: CallFailed) -> RunStopped:
+    return RunStopped(f"{error}\nThe run stopped; what is done is kept. Mend this and run the same command again.")
 
 
 class _Streak:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from edufair.audits.family import ALPHA
 from edufair.records import Finding
 from edufair.reports import words
 from edufair.reports.numbers import count, listed, number, plural
@@ -24,7 +25,6 @@ MEANINGS: dict[AnswerKind, str] = {
 }
 
 SMALL = ("differs but small", "shown to be small")
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)

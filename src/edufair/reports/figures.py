@@ -10,9 +10,10 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
+from edufair.audits.family import ALPHA
 from edufair.records import Finding
 from edufair.reports import views, words
-from edufair.reports.answers import ALPHA, grouped, judges
+from edufair.reports.answers import grouped, judges
 from edufair.reports.drawing import (
     LINE,
     Layer,

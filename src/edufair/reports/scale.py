@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 
 from edufair.audits.base import Analysis
+from edufair.audits.family import ALPHA
 from edufair.audits.judge.analyse import checked
 from edufair.audits.judge.ratings import RatingsCheck
 from edufair.audits.judge.settings import POLES, AnalysisSettings, Design, Rubric
 from edufair.records import Finding
 from edufair.reports import words
-from edufair.reports.answers import ALPHA
 from edufair.reports.figures import Figure, gaps, poles
 from edufair.reports.numbers import count, listed, plural
 from edufair.reports.ratings import MEANING, sentences

@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from edufair.audits.family import ALPHA
 from edufair.records import Finding
 from edufair.reports import words
-from edufair.reports.answers import ALPHA, chance, grouped, judges
+from edufair.reports.answers import chance, grouped, judges
 from edufair.reports.numbers import MISSING, count, interval, number, p_value, percent, signed
 
 Row = Mapping[str, Any]

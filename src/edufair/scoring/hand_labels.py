@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from edufair.design.banks.columns import parse_columns
 from edufair.design.banks.reading import Faults, as_text, read_rows
 from edufair.errors import BankError
 from edufair.records import NOT_APPLICABLE
@@ -38,12 +39,7 @@ class LabelColumns:
     @classmethod
     def parse(cls, pairs: Iterable[str]) -> LabelColumns:
         """Columns from texts such as ``value=Label``. Raises BankError for a part that does not exist."""
-        names = dict(pair.partition("=")[::2] for pair in pairs)
-        parts = [part.name for part in fields(cls)]
-        for part, column in names.items():
-            if part not in parts or not column:
-                raise BankError(f"{part}={column}: write PART=COLUMN, where PART is one of {', '.join(parts)}")
-        return replace(cls(), **names)
+        return parse_columns(cls, pairs)
 
 
 @dataclass(frozen=True, slots=True)

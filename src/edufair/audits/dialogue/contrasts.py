@@ -10,25 +10,21 @@ import numpy as np
 
 from edufair.audits.dialogue.lined import RATES, Judged, bound, cells_of, pairs_of, row
 from edufair.audits.dialogue.settings import DialogueSettings
+from edufair.audits.family import adjusted
 from edufair.design import arms
 from edufair.hashing import derive_seed
 from edufair.pairs import Grid, Pairs
 from edufair.records import Finding
 from edufair.stats import (
-    benjamini_hochberg,
     bonferroni,
     equivalence,
     friedman,
-    holm,
     rank_biserial_interval,
     signed_rank,
 )
 
 #: A dimension with more than two levels is tested as a whole before its pairs (section 3.4).
 FRIEDMAN_LEVEL = 0.10
-
-#: Our finding: Holm-adjusted p below this, and |r| at least the practical size.
-ALPHA = 0.05
 
 
 def findings(one: Judged, contrasts: Sequence[arms.Contrast], settings: DialogueSettings) -> list[Finding]:
@@ -42,7 +38,7 @@ def findings(one: Judged, contrasts: Sequence[arms.Contrast], settings: Dialogue
             for finding in _of_grid(one, grid, [c for c in contrasts if c.condition == condition], settings)
         ]
         family = f"{model}, {condition}, {one.source}"
-        found += [f for f in _adjusted(members, family) if f.metric in one.own]
+        found += [f for f in adjusted(members, family) if f.metric in one.own]
     return found
 
 
@@ -127,23 +123,6 @@ def _untested(
         loss_p=pairs.loss_p() if pairs else None,
         note=note,
     )
-
-
-def _adjusted(members: Sequence[Finding], family: str) -> list[Finding]:
-    """Holm and Benjamini-Hochberg over the whole family; what could not be tested stays in it as p = 1."""
-    p = [f.p for f in members]
-    adjusted = zip(members, holm(p), benjamini_hochberg(p), strict=True)
-    return [
-        replace(
-            f,
-            p_holm=float(by_holm) if f.p is not None else None,
-            p_bh=float(by_bh) if f.p is not None else None,
-            finding=bool(by_holm < ALPHA and f.practical) if f.p is not None else None,
-            family=family,
-            family_size=len(members),
-        )
-        for f, by_holm, by_bh in adjusted
-    ]
 
 
 def _bonferroni_within(tested: Sequence[Finding], friedmans: Sequence[dict[str, Any]]) -> list[Finding]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from edufair import pairs as lining
 from edufair.audits.base import Analysis, View
+from edufair.audits.family import adjusted
 from edufair.audits.judge import collected, tables
 from edufair.audits.judge.measure import CODE
 from edufair.audits.judge.ratings import Columns, FieldCheck, RatingsCheck, check_ratings
@@ -24,14 +25,11 @@ from edufair.audits.judge.settings import (
     shift,
 )
 from edufair.records import Finding
-from edufair.stats import ClusterTest, benjamini_hochberg, holm
+from edufair.stats import ClusterTest
 from edufair.stats.registered import RegisteredTest
 
 if TYPE_CHECKING:
     import polars as pl
-
-#: Our finding: Holm-adjusted p below this, |r| at least the practical size, and no gap that the scale may have made.
-ALPHA = 0.05
 
 #: The verdict of the scale's check under which a gap can be a finding.
 NO_SIGN = "no sign that the scale made it"
@@ -129,7 +127,7 @@ def findings(model: str, rated: pl.DataFrame, check: RatingsCheck | None, settin
         for one, own in zip(planned, owns, strict=True)
     ]
     tested = [_with_means(f, rated, settings) for f in tested]
-    return _adjusted(tested, f"{model}, registered tests")
+    return adjusted(tested, f"{model}, registered tests")
 
 
 def _finding(
@@ -210,22 +208,6 @@ def _reservation(one: Listed, own: FieldCheck | None) -> str:
     if one.name == "gap" and own and own.gap:
         return "" if own.gap.verdict == NO_SIGN else f"the check of the scale says: {own.gap.verdict}"
     return "this comparison is not checked for what the ends of the scale do"
-
-
-def _adjusted(tested: Sequence[Finding], family: str) -> list[Finding]:
-    """Holm and Benjamini-Hochberg over the family."""
-    p = [f.p for f in tested]
-    return [
-        replace(
-            f,
-            p_holm=float(by_holm) if f.p is not None else None,
-            p_bh=float(by_bh) if f.p is not None else None,
-            finding=bool(by_holm < ALPHA and f.practical and not f.reservation) if f.p is not None else None,
-            family=family,
-            family_size=len(tested),
-        )
-        for f, by_holm, by_bh in zip(tested, holm(p), benjamini_hochberg(p), strict=True)
-    ]
 
 
 # --- means and pairs -------------------------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from edufair.design.banks.bank import Bank, make_item
+from edufair.design.banks.columns import parse_columns
 from edufair.design.banks.names import Domains, Ids
 from edufair.design.banks.reading import Faults, as_text, read_rows
 from edufair.errors import BankError
@@ -34,12 +35,7 @@ class Columns:
     @classmethod
     def parse(cls, pairs: Iterable[str]) -> Columns:
         """Columns from texts such as ``question=Prompt``. Raises BankError for a part that does not exist."""
-        names = dict(pair.partition("=")[::2] for pair in pairs)
-        parts = [part.name for part in fields(cls)]
-        for part, column in names.items():
-            if part not in parts or not column:
-                raise BankError(f"{part}={column}: write PART=COLUMN, where PART is one of {', '.join(parts)}")
-        return replace(cls(), **names)
+        return parse_columns(cls, pairs)
 
 
 @dataclass(frozen=True, slots=True)
